@@ -137,7 +137,7 @@ def node(obj: Object) -> Node:
         architecture=str(read(obj, "status", "nodeInfo", "architecture") or labels.get("kubernetes.io/arch", "")),
         gpus=int(_amount(obj, GPU_RESOURCE)),
         labels=labels,
-        taints=tuple(node_taints.given(obj)),
+        taints=tuple(node_taints.repelling(obj)),
     )
 
 

@@ -105,13 +105,13 @@ class Cluster:
             answer = response.data
         return self._answer(path, response.status, answer)
 
-    def access(self, user: str, groups: Sequence[str], wanted: Mapping[str, str]) -> tuple[bool, str]:
-        """Return whether RBAC lets a user do something, and the server's reason; `wanted` are `resourceAttributes`.
+    def access(self, user: str, groups: Sequence[str], attributes: Mapping[str, str]) -> tuple[bool, str]:
+        """Return whether RBAC lets a user do something, and the server's reason; `attributes` are `resourceAttributes`.
 
         The review is a dry run: the server evaluates it, and stores nothing.
         """
         kind = SUBJECT_ACCESS_REVIEW
-        spec = {"user": user, "groups": [*groups], "resourceAttributes": {**wanted}}
+        spec = {"user": user, "groups": [*groups], "resourceAttributes": {**attributes}}
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "spec": spec}
         with self._reached(), closing(self._request(kind.path(), _TRIAL, "POST", body)) as response:
             answer = response.data
@@ -160,8 +160,8 @@ class Cluster:
                 _LATER,
                 f"{status}, {_message(body)}",
             )
-        found: dict[str, Any] = json.loads(body)
-        return found
+        document: dict[str, Any] = json.loads(body)
+        return document
 
     def list(self, kind: Kind, namespace: str = "", **query: str) -> list[dict[str, Any]]:
         """Return all objects of a kind, or those of a namespace; none when the cluster does not serve it."""
@@ -186,8 +186,8 @@ class Cluster:
         self.get("/api/v1/namespaces", limit="1")
 
     def _served(self, api_version: str, kind: str) -> Kind | None:
-        known = next((each for each in KINDS if (each.api_version, each.kind) == (api_version, kind)), None)
-        return known or self._discover(api_version, kind)
+        listed_kind = next((entry for entry in KINDS if (entry.api_version, entry.kind) == (api_version, kind)), None)
+        return listed_kind or self._discover(api_version, kind)
 
     def _discover(self, api_version: str, kind: str) -> Kind | None:
         group, _, version = api_version.rpartition("/")

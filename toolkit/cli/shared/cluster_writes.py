@@ -20,8 +20,8 @@ def send(cluster: Cluster, method: str, path: str, body: Mapping[str, Any], cont
     from core.apis.kubeconfig import KubeconfigError, client  # noqa: PLC0415 - half a second of imports
 
     try:
-        found = client(cluster.kubeconfig, cluster.context, timeout=_SECONDS, retries=False)
-        return found.send(method, path, body=body, content_type=content_type)
+        api = client(cluster.kubeconfig, cluster.context, timeout=_SECONDS, retries=False)
+        return api.send(method, path, body=body, content_type=content_type)
     except KubeconfigError as error:
         raise Problem(
             f"{cluster.kubeconfig} cannot be used: {error}", "Correct the kubeconfig or the context."

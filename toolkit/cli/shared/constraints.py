@@ -61,17 +61,23 @@ def examine(settings: Settings, cluster: Cluster, own: Collection[tuple[str, str
 
     tenants = {tenant.namespace for tenant in settings.tenants}
     operators = {operator.namespace for _, operator in subscriptions(settings)}
-    found = [each for each in constraints(tenants, operators, look) if (each.kind, each.name) not in own]
-    return [*found, *refused.values()]
+    all_constraints = [
+        constraint
+        for constraint in constraints(tenants, operators, look)
+        if (constraint.kind, constraint.name) not in own
+    ]
+    return [*all_constraints, *refused.values()]
 
 
-def cautions(found: Sequence[Constraint]) -> Iterator[str]:
+def cautions(listed: Sequence[Constraint]) -> Iterator[str]:
     """Yield a sentence for each constraint, for a review."""
-    for each in found:
-        if not each.name:
-            yield f"Whether others have a {each.kind} for the stack's pods could not be determined: {quoted(each.text)}"
+    for constraint in listed:
+        if not constraint.name:
+            what = f"Whether others have a {constraint.kind} for the stack's pods"
+            yield f"{what} could not be determined: {quoted(constraint.text)}"
             continue
-        yield f"{each.kind} {name(each.name)} is not of this stack and decides about its pods: {quoted(each.text)}"
+        what = f"{constraint.kind} {name(constraint.name)} is not of this stack"
+        yield f"{what} and decides about its pods: {quoted(constraint.text)}"
 
 
 def constraints(tenants: Collection[str], operators: Collection[str], look: Look) -> Iterator[Constraint]:
@@ -82,7 +88,7 @@ def constraints(tenants: Collection[str], operators: Collection[str], look: Look
             if metadata.namespace(obj) in spaces and _foreign(obj):
                 yield _constraint(kind, obj, describe(obj))
     for obj in look(kinds.CLUSTER_RESOURCE_QUOTA):
-        selected = sorted(spaces & {str(each.get("namespace")) for each in entries(obj, "status", "namespaces")})
+        selected = sorted(spaces & {str(entry.get("namespace")) for entry in entries(obj, "status", "namespaces")})
         if selected and _foreign(obj):
             yield _constraint(kinds.CLUSTER_RESOURCE_QUOTA, obj, f"{', '.join(selected)}: {_quota(obj, 'total')}")
     yield from _queues(tenants, look)
@@ -103,7 +109,7 @@ def _queues(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
 def _sccs(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
     for obj in look(kinds.SECURITY_CONTEXT_CONSTRAINTS):
         named = [*entries(obj, "users"), *entries(obj, "groups")]
-        reached = [str(each) for each in named if each in _EVERYONE or _is_in(str(each), tenants)]
+        reached = [str(group) for group in named if group in _EVERYONE or _is_in(str(group), tenants)]
         if reached and _foreign(obj) and metadata.name(obj) not in _OF_EVERYONE:
             text = f"priority {read(obj, 'priority') or 0}, for {some(reached, _SHOWN)}"
             yield _constraint(kinds.SECURITY_CONTEXT_CONSTRAINTS, obj, text)
@@ -140,7 +146,7 @@ def _quota(obj: Object, *part: str) -> str:
     hard = mapping(obj, "status", *part, "hard") or mapping(obj, "spec", *(("quota",) if part else ()), "hard")
     used = mapping(obj, "status", *part, "used")
     devices = sorted(hard, key=lambda resource: ("/" not in resource, resource))
-    return some([f"{each} {used.get(each, 0)} of {hard[each]}" for each in devices], _SHOWN)
+    return some([f"{resource} {used.get(resource, 0)} of {hard[resource]}" for resource in devices], _SHOWN)
 
 
 def _limits(obj: Object) -> str:

@@ -24,7 +24,7 @@ def chosen(kubeconfig: Path, named: str | None) -> str:
         raise Problem(f"{kubeconfig} cannot be read: {why}", "Correct --kubeconfig.") from None
     entries = content.get("contexts") if isinstance(content, Mapping) else None
     listed = entries if isinstance(entries, list) else []
-    names = [str(one["name"]) for one in listed if isinstance(one, Mapping) and "name" in one]
+    names = [str(context["name"]) for context in listed if isinstance(context, Mapping) and "name" in context]
     if not names:
         raise Problem(f"{kubeconfig} has no context, so it is not a kubeconfig", "Correct --kubeconfig.")
     if named is None and len(names) == 1:

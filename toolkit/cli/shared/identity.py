@@ -52,13 +52,13 @@ class Identity:
 class ClusterMatch:
     """A stack on a cluster that may be its own: the cluster, and what is noted with the state."""
 
-    found: Identity
+    present: Identity
     noted: Identity | None
 
     @property
     def moved(self) -> bool:
         """Whether the cluster is the noted one at another URL."""
-        return self.noted is not None and self.noted.uid == self.found.uid and self.noted != self.found
+        return self.noted is not None and self.noted.uid == self.present.uid and self.noted != self.present
 
 
 def read(cluster: Cluster) -> Identity:
@@ -66,8 +66,8 @@ def read(cluster: Cluster) -> Identity:
 
     Raises RefusedError when the server refuses, Problem when it cannot be reached.
     """
-    found = cluster.get(_NAMESPACE)
-    uid = ((found or {}).get("metadata") or {}).get("uid")
+    namespace = cluster.get(_NAMESPACE)
+    uid = ((namespace or {}).get("metadata") or {}).get("uid")
     if not uid:
         raise RefusedError(
             f"the API server of context {cluster.context!r} has no namespace kube-system",
@@ -88,7 +88,7 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
     """
     named, noted = stack.settings.cluster.uid, _noted(stack.name, backend, engine)
     try:
-        found = read(cluster)
+        cluster_identity = read(cluster)
     except RefusedError as error:
         if named or noted:
             raise ForeignClusterError(
@@ -97,17 +97,22 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
                 "Log in again, or give the account the right to get namespace kube-system.",
             ) from None
         raise
-    if named and named != found.uid:
-        raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.platform_file.name})", found)
-    if noted and noted.uid != found.uid and _has_objects(stack.name, backend):
-        raise _other(stack, cluster, f"its state names {noted}", found)
+    if named and named != cluster_identity.uid:
+        raise _other(
+            stack, cluster, f"its settings name {named} (cluster.uid in {stack.platform_file.name})", cluster_identity
+        )
+    if noted and noted.uid != cluster_identity.uid and _has_objects(stack.name, backend):
+        raise _other(stack, cluster, f"its state names {noted}", cluster_identity)
     if noted is None and not object_presence.any_present(_state(stack.name, backend, engine), cluster):
         raise _other(
-            stack, cluster, "its state has objects, and none of those that were checked is on this cluster", found
+            stack,
+            cluster,
+            "its state has objects, and none of those that were checked is on this cluster",
+            cluster_identity,
         )
     if engine is not None:
         _require_same_identifier(stack, backend)
-    return ClusterMatch(found, noted)
+    return ClusterMatch(cluster_identity, noted)
 
 
 def require_unless_unreachable(stack: Stack, engine: Engine) -> ClusterMatch | None:
@@ -152,28 +157,28 @@ def record(stack: Stack, engine: Engine, match: ClusterMatch) -> None:
 
     Call it when the stack exists and before the engine creates anything, so that a killed first update is noted, too.
     """
-    found = match.found
-    if match.noted == found:
+    present = match.present
+    if match.noted == present:
         return
-    write(stack, engine, found)
+    write(stack, engine, present)
     if stack.simulated:
         return
     if match.moved:
-        print_text(f"the cluster of stack {stack.name} is now at {found.server}; noted")
+        print_text(f"the cluster of stack {stack.name} is now at {present.server}; noted")
     elif stack.settings.cluster.uid is None:
         print_text(
-            f"noted: stack {stack.name} belongs to the cluster {found}\n"
+            f"noted: stack {stack.name} belongs to the cluster {present}\n"
             f"This line, below `cluster:` in {stack.platform_file.name}, restricts plain `pulumi` to it, too:\n"
-            f"      uid: {found.uid}"
+            f"      uid: {present.uid}"
         )
 
 
 def accept(stack: Stack, engine: Engine, cluster: Cluster, uid: str) -> Identity:
     """Note another cluster as the stack's after a user confirms it by its uid; raise Problem unless it has that one."""
-    found = read(cluster)
-    if found.uid != uid:
+    present = read(cluster)
+    if present.uid != uid:
         raise ForeignClusterError(
-            f"context {cluster.context!r} leads to the cluster {found}, not to {uid}",
+            f"context {cluster.context!r} leads to the cluster {present}, not to {uid}",
             "Correct cluster.kubeconfig or cluster.context in the settings, or give another UID.",
         )
     named = stack.settings.cluster.uid
@@ -182,29 +187,29 @@ def accept(stack: Stack, engine: Engine, cluster: Cluster, uid: str) -> Identity
             f"{stack.platform_file.name} names the cluster {named} (cluster.uid), not {uid}",
             "Change it there first; then run this again.",
         )
-    write(stack, engine, found)
-    return found
+    write(stack, engine, present)
+    return present
 
 
-def write(stack: Stack, engine: Engine, found: Identity) -> None:
+def write(stack: Stack, engine: Engine, present: Identity) -> None:
     """Write a cluster into the tags of a stack."""
-    for tag, value in ((SERVER, found.server), (UID, found.uid)):
+    for tag, value in ((SERVER, present.server), (UID, present.uid)):
         engine.call("stack", "tag", "set", tag, value, "--stack", stack.name)
 
 
 def _noted(stack: str, backend: Backend | None, engine: Engine | None) -> Identity | None:
-    found = backend.tags(stack) if backend else _tags_of_engine(stack, engine) if engine else {}
-    return Identity(found[UID], found.get(SERVER, "")) if found.get(UID) else None
+    recorded = backend.tags(stack) if backend else _tags_of_engine(stack, engine) if engine else {}
+    return Identity(recorded[UID], recorded.get(SERVER, "")) if recorded.get(UID) else None
 
 
 def _tags_of_engine(stack: str, engine: Engine) -> Mapping[str, str]:
     try:
-        found = json.loads(engine.call("stack", "tag", "ls", "--json", "--stack", stack))
+        recorded = json.loads(engine.call("stack", "tag", "ls", "--json", "--stack", stack))
     except Problem as problem:
         if _NO_STACK in str(problem):
             return {}
         raise
-    return found if isinstance(found, dict) else {}
+    return recorded if isinstance(recorded, dict) else {}
 
 
 def _state(stack: str, backend: Backend | None, engine: Engine | None) -> list[Mapping[str, Any]]:
@@ -215,12 +220,12 @@ def _state(stack: str, backend: Backend | None, engine: Engine | None) -> list[M
         except Problem:  # a damaged one: what works by it reports that, and `restore` must get past here
             return []
     try:
-        found = access.export(engine) if engine else {}
+        document = access.export(engine) if engine else {}
     except Problem as problem:
         if _NO_STACK in str(problem):
             return []
         raise
-    return list((found.get("deployment") or {}).get("resources") or ())
+    return list((document.get("deployment") or {}).get("resources") or ())
 
 
 def _has_objects(stack: str, backend: Backend | None) -> bool:
@@ -233,22 +238,22 @@ def _has_objects(stack: str, backend: Backend | None) -> bool:
 
 def _require_same_identifier(stack: Stack, backend: Backend | None) -> None:
     """Reject a changed identifier: the provider would replace every object, creating first what has its name taken."""
-    resources, wanted = _state(stack.name, backend, None), stack.settings.cluster.identifier
+    resources, identifier = _state(stack.name, backend, None), stack.settings.cluster.identifier
     providers = {
         f"{resource['urn']}::{resource.get('id')}": (resource.get("inputs") or {}).get("clusterIdentifier")
         for resource in resources
         if resource.get("type") == _PROVIDER
     }
-    known = sorted({str(each) for one in resources if (each := providers.get(str(one.get("provider"))))})
-    if known and wanted not in known:
+    recorded = sorted({str(value) for resource in resources if (value := providers.get(str(resource.get("provider"))))})
+    if recorded and identifier not in recorded:
         raise Problem(
-            f"cluster.identifier is {wanted!r} in {stack.platform_file.name}, and {known[0]!r} in the state of stack "
-            f"{stack.name}: every object would be replaced, which fails because its name is taken",
-            f"Write `identifier: {known[0]}` again. It cannot change while the stack has objects.",
+            f"cluster.identifier is {identifier!r} in {stack.platform_file.name}, and {recorded[0]!r} in the state of "
+            f"stack {stack.name}: every object would be replaced, which fails because its name is taken",
+            f"Write `identifier: {recorded[0]}` again. It cannot change while the stack has objects.",
         )
 
 
-def _other(stack: Stack, cluster: Cluster, known: str, found: Identity) -> ForeignClusterError:
+def _other(stack: Stack, cluster: Cluster, reason: str, present: Identity) -> ForeignClusterError:
     if stack.simulated:
         remedy = (
             f"`./hpc sim clean --name {stack.cluster_name}` removes the simulated cluster with its state; a state that "
@@ -258,11 +263,11 @@ def _other(stack: Stack, cluster: Cluster, known: str, found: Identity) -> Forei
         remedy = (
             f"Correct cluster.kubeconfig or cluster.context in {stack.file.name}, or give the other cluster a stack "
             "of its own. If the stack really moves there: "
-            f"`./hpc state accept-cluster {stack.options} {found.uid}`, then `./hpc pulumi {stack.options} refresh`, "
+            f"`./hpc state accept-cluster {stack.options} {present.uid}`, then `./hpc pulumi {stack.options} refresh`, "
             f"`./hpc up {stack.options}`."
         )
     return ForeignClusterError(
-        f"this is not the cluster of stack {stack.name}: {known}, and context {cluster.context!r} leads to {found}",
+        f"this is not the cluster of stack {stack.name}: {reason}, and context {cluster.context!r} leads to {present}",
         remedy,
         "nothing was read or changed there",
     )

@@ -56,11 +56,11 @@ def require_split(stack: Stack) -> None:
     if not isinstance(stack.settings, PlatformLayer) or (backend := _backend(stack)) is None:
         return
     resources = backend.resources(stack.name)
-    found = [each["urn"].rpartition("::")[2] for each in resources if each["type"] == _TENANT]
-    if found:
+    tenants = [resource["urn"].rpartition("::")[2] for resource in resources if resource["type"] == _TENANT]
+    if tenants:
         to = next(iter(tenants_of(stack.name, ROOT)), f"{stack.name}-tenants")
         raise Problem(
-            f"the state of stack {stack.name} has tenants ({some(found, _SHOWN)}); its file has none, "
+            f"the state of stack {stack.name} has tenants ({some(tenants, _SHOWN)}); its file has none, "
             "and an update would delete them",
             f"`./hpc state split {_named(stack, to)}` moves them into the state of a stack of their own: "
             "docs/guide/several-stacks.md.",

@@ -28,16 +28,18 @@ def uid(obj: Mapping[str, Any]) -> str:
 
 def labels(obj: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the labels of an object."""
-    found: Mapping[str, str] = read(obj, "metadata", "labels") or {}
-    return found
+    entries: Mapping[str, str] = read(obj, "metadata", "labels") or {}
+    return entries
 
 
 def annotations(obj: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the annotations of an object."""
-    found: Mapping[str, str] = read(obj, "metadata", "annotations") or {}
-    return found
+    entries: Mapping[str, str] = read(obj, "metadata", "annotations") or {}
+    return entries
 
 
 def owned_by(obj: Mapping[str, Any], owner: str) -> bool:
     """Whether an object belongs to the one with the UID `owner`."""
-    return bool(owner) and any(one.get("uid") == owner for one in read(obj, "metadata", "ownerReferences") or ())
+    return bool(owner) and any(
+        reference.get("uid") == owner for reference in read(obj, "metadata", "ownerReferences") or ()
+    )

@@ -8,7 +8,7 @@ from core.apis.names import KUBERNETES_TAINTS
 from policies.values import entries
 
 
-def given(node: Mapping[str, Any]) -> Iterator[Taint]:
+def repelling(node: Mapping[str, Any]) -> Iterator[Taint]:
     """Yield the taints that keep pods off a node of the API, without those by which Kubernetes itself does."""
     for entry in entries(node, "spec", "taints"):
         fields: dict[str, Any] = {field: entry.get(field) or None for field in ("key", "value", "effect")}

@@ -13,11 +13,11 @@ _SAMPLE = 4
 
 def any_present(resources: Iterable[Mapping[str, Any]], cluster: Cluster) -> bool:
     """Whether any of a state's objects is on a cluster, or there is none that could be."""
-    made = [each for each in resources if read(each, "outputs", "metadata", "uid") and _is_whole(each)]
-    namespaces = [each for each in made if str(each["type"]).endswith(":Namespace")]
-    others = [each for each in made if each not in namespaces]
+    made = [resource for resource in resources if read(resource, "outputs", "metadata", "uid") and _is_whole(resource)]
+    namespaces = [resource for resource in made if str(resource["type"]).endswith(":Namespace")]
+    others = [resource for resource in made if resource not in namespaces]
     sample = (*namespaces[:_SAMPLE], *others[:_SAMPLE])
-    return not sample or any(_is_present(each, cluster) for each in sample)
+    return not sample or any(_is_present(resource, cluster) for resource in sample)
 
 
 def _is_whole(resource: Mapping[str, Any]) -> bool:
@@ -28,7 +28,9 @@ def _is_whole(resource: Mapping[str, Any]) -> bool:
 
 def _is_present(resource: Mapping[str, Any], cluster: Cluster) -> bool:
     try:
-        found = find_object(resource, cluster.find)
+        live_object = find_object(resource, cluster.find)
     except RefusedError:
         return False
-    return found is not None and read(found, "metadata", "uid") == read(resource, "outputs", "metadata", "uid")
+    return live_object is not None and read(live_object, "metadata", "uid") == read(
+        resource, "outputs", "metadata", "uid"
+    )

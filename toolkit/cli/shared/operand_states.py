@@ -19,7 +19,7 @@ _STATED = (kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.NIC_CLUSTER_POLICY, 
 _CONDITIONS = {
     kinds.NODE_FEATURE_DISCOVERY_V1: "Available",
     kinds.NMSTATE: "Available",
-    **{one.kind: one.condition for each in operators().values() if (one := each.instance)},
+    **{instance.kind: instance.condition for operator in operators().values() if (instance := operator.instance)},
 }
 """Kinds with conditions: that which is True when all is well."""
 _FAULTS = frozenset({"Degraded", "Error", "Failed", "ReconcileFailed"})
@@ -30,11 +30,11 @@ def sentences(look: Look) -> Iterator[str]:
     """Yield a sentence for each object that is not ready, with its state and what its operator reports."""
     for kind in (*_STATED, *_CONDITIONS):
         try:
-            found = look(kind)
+            objects = look(kind)
         except RefusedError as error:
             yield f"Whether a {kind.kind} is ready could not be determined: {quoted(error.reason)}"
             continue
-        for obj in found:
+        for obj in objects:
             if why := _state(obj) if kind in _STATED else "; ".join(_messages(obj, _CONDITIONS[kind])):
                 where = f"{kind.kind} {name(metadata.path(obj))}"
                 yield f"{where} is not ready already, before this stack changes anything: {quoted(why)}"
@@ -62,7 +62,7 @@ def _messages(obj: Object, good: str) -> list[str]:
         if (condition.get("type"), condition.get("status")) == (good, "False")
         or (condition.get("type") in _FAULTS and condition.get("status") == "True")
     ]
-    return [_text(condition) for condition in sorted(wrong, key=lambda each: not each.get("message"))]
+    return [_text(condition) for condition in sorted(wrong, key=lambda condition: not condition.get("message"))]
 
 
 def _text(condition: Object) -> str:
@@ -71,4 +71,4 @@ def _text(condition: Object) -> str:
 
 
 def _maps(obj: Object, field: str) -> list[Object]:
-    return [each for each in entries(obj, "status", field) if is_mapping(each)]
+    return [entry for entry in entries(obj, "status", field) if is_mapping(entry)]

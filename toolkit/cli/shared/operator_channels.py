@@ -68,22 +68,22 @@ class Examined:
     @property
     def problem(self) -> str:
         """Why OLM cannot install what is declared; empty where it can."""
-        wanted = self.operator
-        where = f"catalogue {wanted.source_namespace}/{wanted.source}"
+        operator = self.operator
+        where = f"catalogue {operator.source_namespace}/{operator.source}"
         if self.unread or self.unmanaged:
             return ""
         if self.offer is None:
-            return f"{self.place}.package {wanted.package}: {where} does not have it; correct package or source"
-        if wanted.channel not in self.offer.channels:
+            return f"{self.place}.package {operator.package}: {where} does not have it; correct package or source"
+        if operator.channel not in self.offer.channels:
             return (
-                f"{self.place}.channel {wanted.channel}: {where} has no such channel of {wanted.package}; use "
+                f"{self.place}.channel {operator.channel}: {where} has no such channel of {operator.package}; use "
                 f"{self._channels} (default: `{self.offer.default}`)"
             )
         if not self.installed:
             return self._start(where)
         if self.versions and not self.in_channel and operator_versions.is_later(self.installed, self.versions[0]):
             return (
-                f"{self.place}.channel {wanted.channel}: its head {self.versions[0]} is older than {self.installed}, "
+                f"{self.place}.channel {operator.channel}: its head {self.versions[0]} is older than {self.installed}, "
                 f"which is installed, and OLM never goes back; use a later channel of {self._channels}"
             )
         return ""
@@ -152,7 +152,7 @@ def updated(examined: Iterable[Examined], cluster: Cluster) -> list[Examined]:
         existing = _Existing(cluster.list(kinds.SUBSCRIPTION))
     except RefusedError:
         return [*examined]
-    return [each if each.unread or each.unmanaged else _installed(each, existing) for each in examined]
+    return [result if result.unread or result.unmanaged else _installed(result, existing) for result in examined]
 
 
 def require(stack: Stack, cluster: Cluster) -> list[Examined]:
@@ -161,17 +161,17 @@ def require(stack: Stack, cluster: Cluster) -> list[Examined]:
     What could not be compared is a warning. Returns the operators of the settings.
     """
     for attempt in range(_ATTEMPTS):
-        found = examine(stack.settings, cluster)
-        if attempt + 1 == _ATTEMPTS or all(each.offer or each.unread or each.unmanaged for each in found):
+        results = examine(stack.settings, cluster)
+        if attempt + 1 == _ATTEMPTS or all(result.offer or result.unread or result.unmanaged for result in results):
             break
         time.sleep(_PAUSE)
-    for each in found:
-        if each.unread:
-            print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")
+    for result in results:
+        if result.unread:
+            print_warning(f"{result.place}.channel {result.operator.channel} could not be checked: {result.unread}")
     if problems := [
-        *(text for each in found for text in each.conflicts),
+        *(text for result in results for text in result.conflicts),
         *_second_objects(stack.settings, cluster),
-        *(each.problem for each in found if each.problem),
+        *(result.problem for result in results if result.problem),
     ]:
         raise Problem(
             f"{stack.platform_file.name} declares operators that OLM cannot install on this cluster; nothing was "
@@ -179,7 +179,7 @@ def require(stack: Stack, cluster: Cluster) -> list[Examined]:
             "`oc get packagemanifests` lists what the catalogues have, `oc get subscriptions,operatorgroups -A` what "
             "exists.",
         )
-    return found
+    return results
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,14 @@ class _Existing:
         return cls(cluster.list(kinds.SUBSCRIPTION), cluster.list(kinds.OPERATOR_GROUP))
 
     def subscription(self, operator: OlmSubscription) -> Mapping[str, Any]:
-        inside = (each for each in self.subscriptions if metadata.namespace(each) == operator.namespace)
-        return next((each for each in inside if read(each, "spec", "name") == operator.package), {})
+        inside = (
+            subscription
+            for subscription in self.subscriptions
+            if metadata.namespace(subscription) == operator.namespace
+        )
+        return next(
+            (subscription for subscription in inside if read(subscription, "spec", "name") == operator.package), {}
+        )
 
 
 def _second_objects(settings: Settings, cluster: Cluster) -> list[str]:
@@ -225,13 +231,13 @@ def _examined(place: str, operator: OlmSubscription, cluster: Cluster, existing:
 
 
 def _installed(examined: Examined, existing: _Existing) -> Examined:
-    there = existing.subscription(examined.operator)
+    subscription = existing.subscription(examined.operator)
     return replace(
         examined,
-        installed=str(read(there, "status", "installedCSV") or ""),
-        state=str(read(there, "status", "state") or ""),
-        plan=str(read(there, "status", "installPlanRef", "name") or ""),
-        subscription=metadata.path(there) if there else "",
+        installed=str(read(subscription, "status", "installedCSV") or ""),
+        state=str(read(subscription, "status", "state") or ""),
+        plan=str(read(subscription, "status", "installPlanRef", "name") or ""),
+        subscription=metadata.path(subscription) if subscription else "",
     )
 
 
@@ -250,7 +256,10 @@ def _offer(operator: OlmSubscription, cluster: Cluster) -> Offer | None:
         str(channel.get("name")): tuple(
             dict.fromkeys(
                 str(version)
-                for version in (channel.get("currentCSV"), *(each.get("name") for each in entries(channel, "entries")))
+                for version in (
+                    channel.get("currentCSV"),
+                    *(entry.get("name") for entry in entries(channel, "entries")),
+                )
                 if version
             )
         )
@@ -261,6 +270,6 @@ def _offer(operator: OlmSubscription, cluster: Cluster) -> Offer | None:
 
 def _of_catalogue(operator: OlmSubscription, cluster: Cluster) -> Iterator[dict[str, Any]]:
     selector = f"catalog={operator.source}"
-    for each in cluster.list(kinds.PACKAGE_MANIFEST, operator.source_namespace, labelSelector=selector):
-        if metadata.name(each) == operator.package:
-            yield each
+    for manifest in cluster.list(kinds.PACKAGE_MANIFEST, operator.source_namespace, labelSelector=selector):
+        if metadata.name(manifest) == operator.package:
+            yield manifest

@@ -13,7 +13,7 @@ Objects = Sequence[Mapping[str, Any]]
 def conflicts(place: str, operator: OlmSubscription, subscriptions: Objects, groups: Objects) -> Iterator[str]:
     """Yield why OLM would not install an operator, with the setting that names what exists in the cluster."""
     yield from _subscriptions(place, operator, subscriptions)
-    yield from _groups(place, operator, [each for each in groups if metadata.namespace(each) == operator.namespace])
+    yield from _groups(place, operator, [group for group in groups if metadata.namespace(group) == operator.namespace])
 
 
 def _subscriptions(place: str, operator: OlmSubscription, existing: Objects) -> Iterator[str]:

@@ -31,7 +31,7 @@ def require(stack: Stack) -> None:
     exempt = [entry for entry in exceptions.load() if entry.rule == KNOWN_FIELDS.name]
     written = (Source(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in files)
     result = examine(written, checker, exempt=exempt, today=date.today())
-    refused = [each for each in result.findings if each.finding.severity is Severity.MANDATORY]
+    refused = [located for located in result.findings if located.finding.severity is Severity.MANDATORY]
     if refused:
         raise Problem(
             "\n".join(map(_line, refused)), "Correct the manifests; `./hpc check` shows all that is wrong with them."

@@ -16,7 +16,7 @@ PASSPHRASE, FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
 _BYTES = 32
 
 
-def given(outer: Mapping[str, str]) -> bool:
+def is_given(outer: Mapping[str, str]) -> bool:
     """Whether the user gives a passphrase; one from an earlier `./hpc pulumi --print-env` is not the user's.
 
     The engine takes an empty PULUMI_CONFIG_PASSPHRASE for a passphrase, and an empty name of a file for none.
@@ -26,7 +26,7 @@ def given(outer: Mapping[str, str]) -> bool:
 
 def file(stack: Stack, outer: Mapping[str, str]) -> str | None:
     """Return what the variable with the file's name is to be for a stack; None to leave it as it is."""
-    if given(outer):
+    if is_given(outer):
         return None
     if stack.keeps_secrets:
         return str(stack.own_passphrase_file)
@@ -40,7 +40,7 @@ def make(stack: Stack, outer: Mapping[str, str]) -> None:
 
     Not where the copy of the settings has secrets already: those were encrypted with a passphrase of the user.
     """
-    if not stack.keeps_secrets or given(outer):
+    if not stack.keeps_secrets or is_given(outer):
         return
     target = stack.own_passphrase_file
     if target.is_file() or not target.parent.is_dir():
@@ -61,7 +61,7 @@ def make(stack: Stack, outer: Mapping[str, str]) -> None:
 def require(stack: Stack, environment: Mapping[str, str]) -> None:
     """Raise Problem when the stack's secrets need a passphrase and none, or another one, is given."""
     if stack.keeps_secrets and stack.own_passphrase_file.is_file():
-        if given(environment):
+        if is_given(environment):
             names = " and ".join(name for name in (PASSPHRASE, FILE) if name in environment)
             raise Problem(
                 f"stack {stack.name} on cluster {stack.cluster_name} has a passphrase of its own "
@@ -78,10 +78,12 @@ def require(stack: Stack, environment: Mapping[str, str]) -> None:
 
 
 def _readable(environment: Mapping[str, str]) -> bool:
-    return given(environment) or Path(environment.get(FILE) or "/nowhere").is_file()
+    return is_given(environment) or Path(environment.get(FILE) or "/nowhere").is_file()
 
 
 def _ours(path: Path) -> bool:
     folder = path.parent
-    found = folder in (ROOT / "stacks", simulated.root() / folder.name) or (folder / simulated.STATE_FILE).is_file()
-    return found and path.suffix == ".passphrase"
+    own_folder = (
+        folder in (ROOT / "stacks", simulated.root() / folder.name) or (folder / simulated.STATE_FILE).is_file()
+    )
+    return own_folder and path.suffix == ".passphrase"

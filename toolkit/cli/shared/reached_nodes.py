@@ -115,8 +115,8 @@ def examine(settings: Settings, cluster: Cluster) -> list[Reach]:
     others = [node for node in cluster.list(kinds.NODE) if metadata.name(node) not in own]
     if not others:
         return []
-    found = [*_operators(settings, others), *_pools(settings, others, cluster)]
-    return [reach for reach in found if reach.nodes]
+    reaches = [*_operators(settings, others), *_pools(settings, others, cluster)]
+    return [reach for reach in reaches if reach.nodes]
 
 
 def _operators(settings: Settings, others: Collection[Node]) -> Iterator[Reach]:

@@ -47,14 +47,14 @@ def inputs(
     `after` is the object after the update that `updated` describes: of a user's fields, those that it changes count;
     the others the server fills in again.
     """
-    found: dict[str, Any] = _seen(live, declared, mine, after)
-    metadata = {key: value for key, value in (found.get("metadata") or {}).items() if key not in _SERVER}
+    recorded: dict[str, Any] = _seen(live, declared, mine, after)
+    metadata = {key: value for key, value in (recorded.get("metadata") or {}).items() if key not in _SERVER}
     metadata |= {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
     annotations = metadata.pop("annotations", None) or {}
     annotations = {key: text for key, text in annotations.items() if key not in BOOKKEEPING}
     if annotations:
         metadata["annotations"] = annotations
-    return {**{key: live[key] for key in _IDENTITY if key in live}, **found, "metadata": metadata}
+    return {**{key: live[key] for key in _IDENTITY if key in live}, **recorded, "metadata": metadata}
 
 
 def managers(live: Mapping[str, Any]) -> set[str]:
@@ -83,9 +83,9 @@ def _unhidden(declared: Any, live: Any) -> Any:
     if declared == REDACTED:
         return MISSING if live is MISSING else live
     if isinstance(declared, Mapping):
-        there = live if isinstance(live, Mapping) else {}
-        found = {key: _unhidden(value, there.get(key, MISSING)) for key, value in declared.items()}
-        return {key: REDACTED if value is MISSING else value for key, value in found.items()}
+        live_fields = live if isinstance(live, Mapping) else {}
+        shown = {key: _unhidden(value, live_fields.get(key, MISSING)) for key, value in declared.items()}
+        return {key: REDACTED if value is MISSING else value for key, value in shown.items()}
     if isinstance(declared, list):
         rest = live if isinstance(live, list) else []
         found_items = [_unhidden(item, rest[i] if i < len(rest) else MISSING) for i, item in enumerate(declared)]
@@ -114,10 +114,10 @@ def _fields(
     for key, value in live.items():
         if value is None:  # as good as absent
             continue
-        wanted, own = declared.get(key, MISSING), mine.get(f"f:{key}")
+        declared_value, own = declared.get(key, MISSING), mine.get(f"f:{key}")
         later = after.get(key, MISSING)
-        if wanted is not MISSING:
-            yield key, _seen(value, wanted, own, later)
+        if declared_value is not MISSING:
+            yield key, _seen(value, declared_value, own, later)
         elif own is not None and later != value:
             parts = isinstance(value, dict) and isinstance(later, Mapping)
             yield key, {name: part for name, part in value.items() if later.get(name) != part} if parts else value

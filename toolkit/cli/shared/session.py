@@ -23,9 +23,9 @@ from toolkit.engine.plugins.announcement import announcement
 from toolkit.engine.plugins.locate import PluginChoice
 
 
-def choose_backend(stack: Stack, wanted: str | None) -> None:
+def choose_backend(stack: Stack, url: str | None) -> None:
     """Note with which backend a simulated cluster is created; raise Problem where there is a state in another one."""
-    if wanted is None:
+    if url is None:
         return
     if not stack.simulated:
         raise Problem(
@@ -34,7 +34,7 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
         )
     from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
 
-    simulated.choose_backend(stack, wanted)
+    simulated.choose_backend(stack, url)
 
 
 def engine(stack: Stack) -> Engine:

@@ -55,10 +55,10 @@ def renew(file: Path, copy: Path, cluster: Mapping[str, str]) -> None:
     has such keys, its secrets replace those of the copy.
     """
     before = read(copy)
-    wanted = merged(read(file), {} if sealed(read(file)) else before)
-    wanted["config"][f"{PROJECT}:{KEY}"].setdefault("cluster", {}).update(cluster)
-    if wanted != before:
-        write_atomically(copy, _HEADER.format(file=file.name) + yaml.safe_dump(wanted, sort_keys=False))
+    renewed = merged(read(file), {} if sealed(read(file)) else before)
+    renewed["config"][f"{PROJECT}:{KEY}"].setdefault("cluster", {}).update(cluster)
+    if renewed != before:
+        write_atomically(copy, _HEADER.format(file=file.name) + yaml.safe_dump(renewed, sort_keys=False))
 
 
 def merged(content: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def _secrets(value: Any) -> Any:
     """Return the part of a configuration's value that is secret; None when nothing is."""
     if not isinstance(value, Mapping) or set(value) == {_SECURE}:
         return value if isinstance(value, Mapping) else None
-    found = {key: secret for key, item in value.items() if (secret := _secrets(item)) is not None}
-    return found or None
+    secrets = {key: secret for key, item in value.items() if (secret := _secrets(item)) is not None}
+    return secrets or None
 
 
 def _over(content: Any, secrets: Mapping[str, Any]) -> dict[str, Any]:

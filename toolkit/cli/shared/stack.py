@@ -129,7 +129,7 @@ class Stack:
     @property
     def lock_files(self) -> tuple[Path, ...]:
         """The files of the locks of the stack's data sets, whether they are there or not."""
-        return tuple(ROOT / each.lock_file for tenant in self.settings.tenants for each in tenant.data_sets)
+        return tuple(ROOT / data_set.lock_file for tenant in self.settings.tenants for data_set in tenant.data_sets)
 
     @property
     def object_files(self) -> tuple[Path, ...]:

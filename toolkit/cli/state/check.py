@@ -11,7 +11,7 @@ from toolkit.cli.shared import passphrases
 from toolkit.cli.shared.backends import bucket_setup, choice, older_states
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.bucket import BucketStore
-from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, Finding, Wanted
+from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, BucketOptions, Finding
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.backends.tags import UID
 from toolkit.cli.shared.engine import Engine
@@ -57,7 +57,7 @@ def check_backend(there: Backend, options: str = "--stack STACK") -> list[Findin
     here = Finding("bucket", GOOD, f"{there.store.location.bucket} on {there.store.location.where}")
     return [
         here,
-        *(bucket_setup.inspect(there.store, part, Wanted()) for part in PARTS),
+        *(bucket_setup.inspect(there.store, part, BucketOptions()) for part in PARTS),
         _probe(there),
     ]
 

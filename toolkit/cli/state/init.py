@@ -10,7 +10,7 @@ from toolkit.cli.shared import passphrases, session
 from toolkit.cli.shared.backends import bucket_setup
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.bucket import BucketStore
-from toolkit.cli.shared.backends.bucket_parts import BAD, DAYS, GOOD, LEAST_DAYS, NEWEST, PARTS, Finding, Wanted
+from toolkit.cli.shared.backends.bucket_parts import BAD, DAYS, GOOD, LEAST_DAYS, NEWEST, PARTS, BucketOptions, Finding
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
@@ -55,7 +55,7 @@ def command(
     """
     there, wanted = selection.meant(backend, stack, name)
     lacking = False
-    for found, changed in create_backend(there, Wanted(days, newest, kms_key), shared=yes):
+    for found, changed in create_backend(there, BucketOptions(days, newest, kms_key), shared=yes):
         presentation.print_created(found, changed=changed)
         lacking |= found.status == BAD
     if wanted is not None:
@@ -69,7 +69,7 @@ def command(
         raise typer.Exit(1)
 
 
-def create_backend(there: Backend, wanted: Wanted, *, shared: bool = False) -> Iterator[tuple[Finding, bool]]:
+def create_backend(there: Backend, wanted: BucketOptions, *, shared: bool = False) -> Iterator[tuple[Finding, bool]]:
     """Create a backend, and yield of each thing its status now and whether it was changed.
 
     Raises Problem, with nothing changed, for a bucket that has other objects, unless it is to be `shared`.
@@ -122,7 +122,7 @@ def create_stack(wanted: Stack, running: Engine, there: Backend) -> tuple[Findin
             f"Copy {wanted.file.relative_to(ROOT)} to Pulumi.NAME.yaml, and use stack NAME.",
         )
     named = running.environment.get(passphrases.FILE)
-    if provider in (PASSPHRASE, "default") and not (passphrases.given(running.environment) or named):
+    if provider in (PASSPHRASE, "default") and not (passphrases.is_given(running.environment) or named):
         raise Problem(
             f"the secrets of stack {wanted.name} are to be encrypted with a passphrase, and none is given",
             f"Set {passphrases.FILE} to a file with one (or {passphrases.PASSPHRASE}), or name a key in its "

@@ -151,7 +151,7 @@ def require_private(stack: Stack) -> None:
 
 def given_by_user(stack: Stack) -> bool:
     """Whether the passphrase of today is one that a user gives."""
-    return not stack.keeps_secrets or passphrases.given(os.environ)
+    return not stack.keeps_secrets or passphrases.is_given(os.environ)
 
 
 def random() -> str:

@@ -106,7 +106,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
         driver=next((driver for driver in drivers if driver), None),
-        taints=tuple(map(str, node_taints.given(node))),
+        taints=tuple(map(str, node_taints.repelling(node))),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),
         kubelet=str(info.get("kubeletVersion", "")),

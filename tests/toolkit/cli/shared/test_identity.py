@@ -249,10 +249,10 @@ def test_another_identifier_is_refused_while_the_stack_has_objects(tmp_path: Pat
     resources = [{**provider, "inputs": {"clusterIdentifier": "before"}}, {"urn": "object", "provider": owner}]
     backend = _backend(tmp_path, HERE, {"resources": resources})
     if not refused:
-        assert _require(_stack(), Asked(HERE), backend, Tagging()).found == HERE
+        assert _require(_stack(), Asked(HERE), backend, Tagging()).present == HERE
         return
     with pytest.raises(Problem) as raised:
         _require(_stack(), Asked(HERE), backend, Tagging())
-    assert _require(_stack(), Asked(HERE), backend).found == HERE, "a command that runs no engine"
+    assert _require(_stack(), Asked(HERE), backend).present == HERE, "a command that runs no engine"
     assert f"cluster.identifier is {_stack().settings.cluster.identifier!r} in Pulumi.dev.yaml" in str(raised.value)
     assert "Write `identifier: before` again." in str(raised.value)

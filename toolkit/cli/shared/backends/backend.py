@@ -61,8 +61,8 @@ class Backend:
     def key(self, stack: str) -> str:
         """Return the key of a stack's state: packed where there is nothing else."""
         plain, packed = self.candidates(stack)
-        there = self.store.keys(plain)
-        return packed if packed in there and plain not in there else plain
+        stored_keys = self.store.keys(plain)
+        return packed if packed in stored_keys and plain not in stored_keys else plain
 
     def candidates(self, stack: str) -> tuple[str, str]:
         """Return the keys that a stack's state can have: plain, and packed."""
@@ -81,8 +81,8 @@ class Backend:
 
     def stacks(self) -> list[str]:
         """Return the names of all stacks."""
-        found = (key.removeprefix(_STACKS) for key in self.store.keys(_STACKS))
-        return sorted({name.removesuffix(end) for name in found for end in _STATES if name.endswith(end)})
+        names = (key.removeprefix(_STACKS) for key in self.store.keys(_STACKS))
+        return sorted({name.removesuffix(end) for name in names for end in _STATES if name.endswith(end)})
 
     def tags(self, stack: str, at: float | None = None) -> dict[str, str]:
         """Return what is noted about a stack (`pulumi stack tag`); nothing where it cannot be read.
@@ -90,21 +90,25 @@ class Backend:
         `at`: what was noted then, in seconds since 1970, where versions are stored; else what is noted now.
         """
         key = f"{_STACKS}{stack}{_TAGS}"
-        old = [one for one in self.store.versions(key) if at is not None and one.modified <= at and not one.removed]
+        old = [
+            version
+            for version in self.store.versions(key)
+            if at is not None and version.modified <= at and not version.removed
+        ]
         content = self.store.read_version(key, old[0].id) if old else self.store.read(key)
         try:
-            found = json.loads(content or b"{}").get("tags")
+            tags = json.loads(content or b"{}").get("tags")
         except (ValueError, AttributeError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return tags if isinstance(tags, dict) else {}
 
     def locks(self, stack: str) -> tuple[Lock, ...]:
         """Return the locks of a stack; raise Problem for one that cannot be read."""
-        found = []
+        locks = []
         for key in self.store.keys(f"{_LOCKS}{stack}/"):
             if key.endswith(".json") and (content := self.store.read(key)) is not None:
-                found.append(Lock.read(key, content, self.store.where(key)))
-        return tuple(found)
+                locks.append(Lock.read(key, content, self.store.where(key)))
+        return tuple(locks)
 
     def is_dead(self, lock: Lock) -> bool:
         """Whether the holder of a lock is certainly gone; of a backend that others share only this machine's own."""

@@ -56,14 +56,14 @@ class BucketStore:
 
     def versions(self, key: str) -> tuple[Version, ...]:
         """Return all that is stored of an object, newest first; nothing where the service stores no versions."""
-        found = []
+        versions = []
         with self.asking():
             pages = self.client.get_paginator("list_object_versions").paginate(
                 Bucket=self.location.bucket, Prefix=f"{self.location.prefix}{key}"
             )
             for page in pages:
                 for kind in ("Versions", "DeleteMarkers"):
-                    found += [
+                    versions += [
                         Version(
                             id=item["VersionId"],
                             modified=item["LastModified"].timestamp(),
@@ -74,7 +74,7 @@ class BucketStore:
                         for item in page.get(kind, ())
                         if item["Key"] == f"{self.location.prefix}{key}"
                     ]
-        return tuple(sorted(found, key=lambda version: (version.latest, version.modified), reverse=True))
+        return tuple(sorted(versions, key=lambda version: (version.latest, version.modified), reverse=True))
 
     def write(self, key: str, content: bytes) -> None:
         """Write an object whole, with the encryption that the backend's URL asks for."""

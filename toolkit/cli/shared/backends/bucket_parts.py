@@ -23,7 +23,7 @@ _RULE = "hpc-state"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BucketOptions:
     """What a user may choose; None leaves it as it is, or at its default where there is nothing."""
 
     days: int | None = None
@@ -47,52 +47,52 @@ class Part:
     """One thing that a state bucket needs."""
 
     name: str
-    inspect: Callable[[BucketStore, Wanted], tuple[bool, str]]
+    inspect: Callable[[BucketStore, BucketOptions], tuple[bool, str]]
     """Whether it is so, and what is; may raise botocore's ClientError."""
-    repair: Callable[[BucketStore, Wanted], None]
+    repair: Callable[[BucketStore, BucketOptions], None]
     absent: str = ""
     """The code by which a service reports that nothing is set."""
     loss: str = ""
     """What it means for the state where it cannot be had."""
 
 
-def _versioning(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
+def _versioning(store: BucketStore, options: BucketOptions) -> tuple[bool, str]:  # noqa: ARG001
     status = store.client.get_bucket_versioning(Bucket=store.location.bucket).get("Status", "off")
     return status == "Enabled", f"versioning is {status.lower()}"
 
 
-def _keep_versions(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
+def _keep_versions(store: BucketStore, options: BucketOptions) -> None:  # noqa: ARG001
     store.client.put_bucket_versioning(Bucket=store.location.bucket, VersioningConfiguration={"Status": "Enabled"})
 
 
 _BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
 
 
-def _public(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
-    found = store.client.get_public_access_block(Bucket=store.location.bucket)["PublicAccessBlockConfiguration"]
-    lacking = [block for block in _BLOCKS if not found.get(block)]
+def _public(store: BucketStore, options: BucketOptions) -> tuple[bool, str]:  # noqa: ARG001
+    configuration = store.client.get_public_access_block(Bucket=store.location.bucket)["PublicAccessBlockConfiguration"]
+    lacking = [block for block in _BLOCKS if not configuration.get(block)]
     return not lacking, f"without {', '.join(lacking)}" if lacking else "public access is blocked"
 
 
-def _block_public(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
+def _block_public(store: BucketStore, options: BucketOptions) -> None:  # noqa: ARG001
     store.client.put_public_access_block(
         Bucket=store.location.bucket, PublicAccessBlockConfiguration=dict.fromkeys(_BLOCKS, True)
     )
 
 
-def _encryption(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
+def _encryption(store: BucketStore, options: BucketOptions) -> tuple[bool, str]:
     answer = store.client.get_bucket_encryption(Bucket=store.location.bucket)
     rules = answer["ServerSideEncryptionConfiguration"]["Rules"]
     default = next((rule.get("ApplyServerSideEncryptionByDefault") or {} for rule in rules), {})
     kind, key = default.get("SSEAlgorithm", "none"), default.get("KMSMasterKeyID", "")
     shown = f"{kind}, key {key}" if key else str(kind)
-    return (key == wanted.key if wanted.key else kind != "none"), f"encrypted by default with {shown}"
+    return (key == options.key if options.key else kind != "none"), f"encrypted by default with {shown}"
 
 
-def _encrypt(store: BucketStore, wanted: Wanted) -> None:
-    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": wanted.key} if wanted.key else {"SSEAlgorithm": "AES256"}
+def _encrypt(store: BucketStore, options: BucketOptions) -> None:
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": options.key} if options.key else {"SSEAlgorithm": "AES256"}
     rule: dict[str, Any] = {"ApplyServerSideEncryptionByDefault": default}
-    if wanted.key:
+    if options.key:
         rule["BucketKeyEnabled"] = True  # else every object costs a request to KMS
     store.client.put_bucket_encryption(
         Bucket=store.location.bucket, ServerSideEncryptionConfiguration={"Rules": [rule]}
@@ -114,7 +114,7 @@ def _ours(store: BucketStore) -> str:
     return f"{store.location.prefix}.pulumi/"
 
 
-def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
+def _lifecycle(store: BucketStore, options: BucketOptions) -> tuple[bool, str]:
     own = _ours(store)
     rules = [
         rule
@@ -129,18 +129,18 @@ def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
     ending = [rule["NoncurrentVersionExpiration"] for rule in rules if rule.get("NoncurrentVersionExpiration")]
     if not ending:
         return False, "old versions are retained for ever"
-    soonest = min(ending, key=lambda each: int(each.get("NoncurrentDays") or 0))
+    soonest = min(ending, key=lambda rule: int(rule.get("NoncurrentDays") or 0))
     days, newest = soonest.get("NoncurrentDays"), soonest.get("NewerNoncurrentVersions")
     if int(days or 0) < LEAST_DAYS:
         return False, f"old versions end after {days} days: an error that is found later cannot be restored from"
     kept = f" and the newest {newest}" if newest else ""
-    fits = wanted.days in (None, days) and wanted.newest in (None, newest)
+    fits = options.days in (None, days) and options.newest in (None, newest)
     uploads = any(rule.get("AbortIncompleteMultipartUpload") for rule in rules)
     more = "" if uploads else "; unfinished uploads are retained"
     return fits, f"old versions are retained for {days} days{kept}{more}"
 
 
-def _end_versions(store: BucketStore, wanted: Wanted) -> None:
+def _end_versions(store: BucketStore, options: BucketOptions) -> None:
     """Set our rule beside those of others; where the service does not know all of it, the part that all know."""
     from botocore.exceptions import ClientError  # noqa: PLC0415
 
@@ -153,8 +153,8 @@ def _end_versions(store: BucketStore, wanted: Wanted) -> None:
     own = next((rule for rule in rules if rule.get("ID") == _RULE), {}).get("NoncurrentVersionExpiration") or {}
     others = [rule for rule in rules if rule.get("ID") != _RULE]
     before = int(own.get("NoncurrentDays") or 0)
-    days = {"NoncurrentDays": wanted.days or (before if before >= LEAST_DAYS else DAYS)}
-    newest = {"NewerNoncurrentVersions": wanted.newest or own.get("NewerNoncurrentVersions") or NEWEST}
+    days = {"NoncurrentDays": options.days or (before if before >= LEAST_DAYS else DAYS)}
+    newest = {"NewerNoncurrentVersions": options.newest or own.get("NewerNoncurrentVersions") or NEWEST}
     rule = {
         "ID": _RULE,
         "Status": "Enabled",
@@ -166,7 +166,7 @@ def _end_versions(store: BucketStore, wanted: Wanted) -> None:
     try:
         _set_rules(store, [*others, rule])
     except ClientError as error:
-        if code_of(error) not in {*UNKNOWN_CALLS, "InvalidArgument", "InvalidRequest"} or wanted.newest:
+        if code_of(error) not in {*UNKNOWN_CALLS, "InvalidArgument", "InvalidRequest"} or options.newest:
             raise
         _set_rules(store, [*others, {**plain, "NoncurrentVersionExpiration": days}])
 

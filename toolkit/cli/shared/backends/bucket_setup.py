@@ -6,7 +6,7 @@ Services answer differently to what they do not know, so that one part which can
 from dataclasses import replace
 
 from toolkit.cli.shared.backends.bucket import ABSENT, UNKNOWN_CALLS, BucketStore, code_of
-from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, Finding, Part, Wanted
+from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, BucketOptions, Finding, Part
 from toolkit.cli.shared.errors import Problem
 
 
@@ -48,13 +48,13 @@ def make(store: BucketStore) -> None:
                 raise
 
 
-def inspect(store: BucketStore, part: Part, wanted: Wanted) -> Finding:
+def inspect(store: BucketStore, part: Part, options: BucketOptions) -> Finding:
     """Return the status of one part; a service that does not support it, or denies it, gives UNKNOWN."""
     from botocore.exceptions import ClientError  # noqa: PLC0415
 
     with store.asking():
         try:
-            good, text = part.inspect(store, wanted)
+            good, text = part.inspect(store, options)
         except ClientError as error:
             code = code_of(error)
             if code == part.absent:
@@ -68,16 +68,16 @@ def inspect(store: BucketStore, part: Part, wanted: Wanted) -> Finding:
     return Finding(part.name, GOOD if good else BAD, text, "" if good else part.loss)
 
 
-def repair(store: BucketStore, part: Part, wanted: Wanted) -> tuple[Finding, bool]:
+def repair(store: BucketStore, part: Part, options: BucketOptions) -> tuple[Finding, bool]:
     """Repair one part that is not good; return its status then, and whether anything was changed."""
     from botocore.exceptions import ClientError  # noqa: PLC0415
 
-    before = inspect(store, part, wanted)
+    before = inspect(store, part, options)
     if before.status == GOOD:
         return before, False
     with store.asking():
         try:
-            part.repair(store, wanted)
+            part.repair(store, options)
         except ClientError as error:
             code = code_of(error)
             if code not in UNKNOWN_CALLS | ABSENT and code not in (
@@ -89,7 +89,7 @@ def repair(store: BucketStore, part: Part, wanted: Wanted) -> tuple[Finding, boo
                 raise
             reason = "the keys may not set it" if code in ("AccessDenied", "403") else f"refused it ({code})"
             return Finding(part.name, UNKNOWN, f"{store.location.where}: {reason}", part.loss), False
-    after = inspect(store, part, wanted)
+    after = inspect(store, part, options)
     if after.status == BAD:
         after = replace(after, text=f"{after.text}, although it was set just now")
     return after, after.status == GOOD

@@ -105,7 +105,7 @@ _KNOWN = {
 def _encryption(query: Mapping[str, str]) -> dict[str, str]:
     result = {}
     if kind := query.get("ssetype"):
-        matching = [known for known in _ENCRYPTIONS if known.lower() == kind.lower()]
+        matching = [name for name in _ENCRYPTIONS if name.lower() == kind.lower()]
         if not matching:
             raise Problem(
                 f"ssetype={kind} in the backend's URL is not encryption", f"One of {', '.join(_ENCRYPTIONS)}."

@@ -36,14 +36,14 @@ def named(setting: str | None, outer: Mapping[str, str], stack: str) -> str | No
 
     Raises Problem when the settings and PULUMI_BACKEND_URL name different ones: a state would be started a second time.
     """
-    given = outer.get(URL)
-    if setting and given and not _same(setting, given):
+    outer_url = outer.get(URL)
+    if setting and outer_url and not _same(setting, outer_url):
         raise Problem(
             f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {URL} is "
-            f"{without_login(given)}",
+            f"{without_login(outer_url)}",
             f"`unset {URL}`; if the state has moved, change the settings.",
         )
-    return setting or given or _logged_in(outer)
+    return setting or outer_url or _logged_in(outer)
 
 
 def of_url(where: str | None) -> Backend | None:
@@ -72,10 +72,10 @@ def _logged_in(outer: Mapping[str, str]) -> str | None:
     """Return where the user is logged in (`pulumi login`)."""
     folder = outer.get("PULUMI_CREDENTIALS_PATH") or outer.get("PULUMI_HOME") or Path.home() / ".pulumi"
     try:
-        found = json.loads((Path(folder) / "credentials.json").read_text()).get("current")
+        current = json.loads((Path(folder) / "credentials.json").read_text()).get("current")
     except (OSError, ValueError, AttributeError):
         return None
-    return found if isinstance(found, str) and found else None
+    return current if isinstance(current, str) and current else None
 
 
 def without_login(url: str) -> str:
@@ -83,7 +83,7 @@ def without_login(url: str) -> str:
     return _LOGIN.sub(r"\1...@", url)
 
 
-def _same(one: str, other: str) -> bool:
-    parts = [urlsplit(each.rstrip("/")) for each in (one, other)]
-    first, second = ((each.scheme, each.netloc, each.path.rstrip("/"), sorted(parse_qsl(each.query))) for each in parts)
+def _same(url: str, other: str) -> bool:
+    parts = [urlsplit(address.rstrip("/")) for address in (url, other)]
+    first, second = ((part.scheme, part.netloc, part.path.rstrip("/"), sorted(parse_qsl(part.query))) for part in parts)
     return first == second

@@ -45,8 +45,8 @@ def note(url: str, key: str) -> None:
 def noted(url: str, key: str) -> Place | None:
     """Return where the holder of a lock runs, if it was noted on this machine."""
     try:
-        found = json.loads(_file(url, key).read_bytes())
-        return Place(found["boot"], found["namespace"]) if found["lock"] == key else None
+        recorded = json.loads(_file(url, key).read_bytes())
+        return Place(recorded["boot"], recorded["namespace"]) if recorded["lock"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

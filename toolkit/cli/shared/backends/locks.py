@@ -21,8 +21,8 @@ class Lock:
     def read(cls, key: str, content: bytes, where: str) -> "Lock":
         """Return the content of a lock; raise Problem for one that was not written to its end."""
         try:
-            found = json.loads(content)
-            return cls(key, int(found["pid"]), found["username"], found["hostname"], found["timestamp"])
+            lock = json.loads(content)
+            return cls(key, int(lock["pid"]), lock["username"], lock["hostname"], lock["timestamp"])
         except (ValueError, KeyError, TypeError) as error:
             raise Problem(
                 f"the lock {where} is unreadable ({error})", "If no `pulumi` runs on this stack, remove it."

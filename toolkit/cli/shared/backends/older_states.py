@@ -34,42 +34,50 @@ class Kept:
 
 def kept(backend: Backend, stack: str) -> tuple[Kept, ...]:
     """Return all that is stored of a stack's state, newest first; versions only where the store retains them."""
-    found = [
-        Kept(one.id, VERSION, key, one.modified, one.size, one.latest and key == backend.key(stack), one.removed)
+    states = [
+        Kept(
+            version.id,
+            VERSION,
+            key,
+            version.modified,
+            version.size,
+            version.latest and key == backend.key(stack),
+            version.removed,
+        )
         for key in backend.candidates(stack)
-        for one in backend.store.versions(key)
-        if one.id != "null" or not one.latest
+        for version in backend.store.versions(key)
+        if version.id != "null" or not version.latest
     ]
     for key in backend.store.keys(f".pulumi/history/{PROJECT}/{stack}/"):
         if match := _CHECKPOINT.search(key):
-            found.append(Kept(match["stamp"], UPDATE, key, int(match["stamp"]) / 10 ** (len(match["stamp"]) - 10)))
+            states.append(Kept(match["stamp"], UPDATE, key, int(match["stamp"]) / 10 ** (len(match["stamp"]) - 10)))
     for key in backend.candidates(stack):
         copy = f"{key}.bak"
         if (modified := backend.store.modified(copy)) is not None:
-            found.append(Kept("copy" if copy.endswith(".json.bak") else "copy.gz", COPY, copy, modified))
-    return tuple(sorted(found, key=lambda one: (one.latest, one.modified), reverse=True))
+            states.append(Kept("copy" if copy.endswith(".json.bak") else "copy.gz", COPY, copy, modified))
+    return tuple(sorted(states, key=lambda state: (state.latest, state.modified), reverse=True))
 
 
-def read(backend: Backend, one: Kept) -> dict[str, Any] | None:
+def read(backend: Backend, state: Kept) -> dict[str, Any] | None:
     """Return the deployment of one that is stored; None where it is gone, or cannot be read."""
     store = backend.store
-    content = store.read_version(one.key, one.id) if one.kind == VERSION else store.read(one.key)
+    content = store.read_version(state.key, state.id) if state.kind == VERSION else store.read(state.key)
     return deployment(unpacked(content)) if content is not None else None
 
 
 def read_all(backend: Backend, chosen: tuple[Kept, ...]) -> list[dict[str, Any] | None]:
     """Return the deployments of many, several at once: each is megabytes away."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(lambda one: None if one.removed else read(backend, one), chosen))
+        return list(pool.map(lambda state: None if state.removed else read(backend, state), chosen))
 
 
-def find(backend: Backend, stack: str, wanted: str) -> Kept:
+def find(backend: Backend, stack: str, version: str) -> Kept:
     """Return the one of an id; raise Problem when there is none, or it is the note of a removal."""
-    for one in kept(backend, stack):
-        if one.id == wanted and not one.removed:
-            return one
+    for state in kept(backend, stack):
+        if state.id == version and not state.removed:
+            return state
     raise Problem(
-        f"there is no version {wanted} of the state of stack {stack}",
+        f"there is no version {version} of the state of stack {stack}",
         f"`./hpc state list --stack {stack}` shows them.",
     )
 
@@ -82,10 +90,10 @@ def deployment(content: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(document, Mapping):
         return None
-    found = document["deployment"] if "deployment" in document else (document.get("checkpoint") or {}).get("latest")
-    return dict(found) if isinstance(found, Mapping) else None
+    latest = document["deployment"] if "deployment" in document else (document.get("checkpoint") or {}).get("latest")
+    return dict(latest) if isinstance(latest, Mapping) else None
 
 
-def resources(found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def resources(content: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return the resources of a deployment, as many as there are."""
-    return list((found or {}).get("resources") or [])
+    return list((content or {}).get("resources") or [])

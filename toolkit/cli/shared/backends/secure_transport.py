@@ -24,7 +24,7 @@ def demanded(store: BucketStore) -> tuple[bool, str]:
     if not store.location.https:
         host = urlsplit(store.location.endpoint).hostname
         return host in _LOOPBACK, f"requests go to {store.location.where} without TLS"
-    if any(_refuses_plain(each, store.location.bucket) for each in _statements(store)["Statement"]):
+    if any(_refuses_plain(statement, store.location.bucket) for statement in _statements(store)["Statement"]):
         return True, "requests without TLS are refused"
     return False, "the bucket's policy takes requests without TLS, of some people or for some objects at least"
 
@@ -33,7 +33,7 @@ def _refuses_plain(statement: Mapping[str, Any], bucket: str) -> bool:
     """Whether a statement refuses all that comes without TLS: of all principals, on the bucket and on all in it."""
     principal = statement.get("Principal")
     people = _listed(principal.get("AWS") if isinstance(principal, dict) else principal)
-    resources = {str(each).rpartition(":::")[2] for each in _listed(statement.get("Resource"))}
+    resources = {str(resource).rpartition(":::")[2] for resource in _listed(statement.get("Resource"))}
     condition = statement.get("Condition") or {}
     insecure = condition.get("Bool") or {}
     return (
@@ -42,7 +42,7 @@ def _refuses_plain(statement: Mapping[str, Any], bucket: str) -> bool:
         and not {"s3:*", "*"}.isdisjoint(_listed(statement.get("Action")))
         and ("*" in resources or {bucket, f"{bucket}/*"} <= resources)
         and list(condition) == ["Bool"]
-        and [str(each).lower() for each in _listed(insecure.get("aws:SecureTransport"))] == ["false"]
+        and [str(value).lower() for value in _listed(insecure.get("aws:SecureTransport"))] == ["false"]
         and len(insecure) == 1
     )
 
@@ -74,7 +74,7 @@ def demand(store: BucketStore) -> None:
         "Resource": [resource, f"{resource}/*"],
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
-    others = [each for each in policy["Statement"] if each.get("Sid") != _STATEMENT]
+    others = [statement for statement in policy["Statement"] if statement.get("Sid") != _STATEMENT]
     store.client.put_bucket_policy(
         Bucket=store.location.bucket, Policy=json.dumps({**policy, "Statement": [*others, statement]})
     )

@@ -73,8 +73,8 @@ class FolderStore:
     def keys(self, prefix: str) -> list[str]:
         """Return the keys of all files that begin with a prefix, sorted."""
         above = (self.folder / prefix).parent if not prefix.endswith("/") else self.folder / prefix
-        found = (path.relative_to(self.folder).as_posix() for path in above.rglob("*") if path.is_file())
-        return sorted(key for key in found if key.startswith(prefix))
+        keys = (path.relative_to(self.folder).as_posix() for path in above.rglob("*") if path.is_file())
+        return sorted(key for key in keys if key.startswith(prefix))
 
     def versions(self, key: str) -> tuple[Version, ...]:  # noqa: ARG002
         """Return nothing: a folder has no earlier versions."""

@@ -34,8 +34,8 @@ class Checkpoint:
 
 def export(engine: Engine) -> Document:
     """Return what the engine exports of its stack, to read; what is to be written back comes from `read`."""
-    found: Document = json.loads(engine.call("stack", "export", "--stack", engine.stack))
-    return found
+    document: Document = json.loads(engine.call("stack", "export", "--stack", engine.stack))
+    return document
 
 
 def read(engine: Engine, backend: Backend | None) -> Checkpoint:
@@ -80,10 +80,10 @@ def edit(
     `change` gets a copy and returns what is to be written, or None. Raises as `write`.
     """
     before = read(engine, backend)
-    wanted = change(json.loads(json.dumps(before.document)))
-    if wanted is None or wanted == before.document:
+    changed = change(json.loads(json.dumps(before.document)))
+    if changed is None or changed == before.document:
         return False
-    write(engine, backend, before, wanted, backup)
+    write(engine, backend, before, changed, backup)
     return True
 
 

@@ -44,8 +44,8 @@ def folder(stack: Stack) -> Path:
 def place(stack: Stack, what: str) -> Path:
     """Return a name for a copy that is not taken yet."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    wanted = folder(stack) / f"{stack.name}-{stamp}-{what}.json"
-    return wanted if not wanted.exists() else wanted.with_stem(f"{wanted.stem}-{os.getpid()}")
+    file = folder(stack) / f"{stack.name}-{stamp}-{what}.json"
+    return file if not file.exists() else file.with_stem(f"{file.stem}-{os.getpid()}")
 
 
 def write(stack: str, exported: Mapping[str, Any], tags: Mapping[str, str], file: Path) -> int:

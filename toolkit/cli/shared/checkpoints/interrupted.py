@@ -70,14 +70,14 @@ def recover(
         urn = resource["urn"]
         place = places.get(urn)
         awaited = place is None or resources[place].get("pendingReplacement")
-        found = find_object(resource, live) if operation["type"] == "creating" and awaited else None
-        if found is None:  # updates, deletes and reads are repeated by the next update
+        live_object = find_object(resource, live) if operation["type"] == "creating" and awaited else None
+        if live_object is None:  # updates, deletes and reads are repeated by the next update
             cleared.append(urn)
-        elif not _begun(resource, found) or others.have(resource, found):
+        elif not _begun(resource, live_object) or others.have(resource, live_object):
             foreign.append(urn)
             cleared.append(urn)
         else:
-            _put(resources, place, _resource(resource, found))
+            _put(resources, place, _resource(resource, live_object))
             taken.append(urn)
     taken += _lost(resources, planned, live, others)
     if pending:
@@ -89,21 +89,21 @@ def _lost(
     resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]], live: Live, others: OtherStacks
 ) -> Iterator[str]:
     """Take what the provider has made of `planned`, and yield the URNs; another's object is left to be refused."""
-    there = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
+    indices = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
     for resource in planned:
-        place = there.get(resource["urn"])
-        provider = there.get(str(resource.get("provider", "")).rpartition("::")[0])
+        place = indices.get(resource["urn"])
+        provider = indices.get(str(resource.get("provider", "")).rpartition("::")[0])
         awaited = place is None or resources[place].get("pendingReplacement")
         # A parent or provider that is not there yet has no child that was made.
-        if not awaited or provider is None or resource.get("parent") not in there:
+        if not awaited or provider is None or resource.get("parent") not in indices:
             continue
-        found = find_object(resource, live)
-        if found is None or others.have(resource, found):
+        live_object = find_object(resource, live)
+        if live_object is None or others.have(resource, live_object):
             continue
-        if ours(resource, found) and made_by_provider(found):
+        if ours(resource, live_object) and made_by_provider(live_object):
             kept = resources[provider]  # the plan may not know its id
             reference = f"{kept['urn']}::{kept['id']}"
-            _put(resources, place, _resource({**resource, "provider": reference}, found))
+            _put(resources, place, _resource({**resource, "provider": reference}, live_object))
             yield resource["urn"]
 
 
@@ -126,45 +126,45 @@ def find_object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | 
     return live(version.removeprefix("core/"), kind, str(read(resource, "inputs", "metadata", "namespace") or ""), name)
 
 
-def ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+def ours(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
     """Whether the object carries the labels that we were about to give it: the create may have met another's object."""
-    wanted = read(resource, "inputs", "metadata", "labels")
-    if not isinstance(wanted, Mapping) or SIGNATURE in wanted:
+    declared = read(resource, "inputs", "metadata", "labels")
+    if not isinstance(declared, Mapping) or SIGNATURE in declared:
         return False
-    carried = read(found, "metadata", "labels") or {}
-    return bool(wanted) and all(carried.get(key) == value for key, value in wanted.items())
+    carried = read(live_object, "metadata", "labels") or {}
+    return bool(declared) and all(carried.get(key) == value for key, value in declared.items())
 
 
-def _begun(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+def _begun(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
     """Whether the object is of a pending create: it has our labels, or needs none and a provider has made it.
 
     Objects of one's own have the labels of their manifest, often none. Had the object been there before, the create
     would have failed at once, and would not be pending.
     """
     unlabelled = not read(resource, "inputs", "metadata", "labels")
-    return ours(resource, found) or (unlabelled and made_by_provider(found))
+    return ours(resource, live_object) or (unlabelled and made_by_provider(live_object))
 
 
-def made_by_provider(found: Mapping[str, Any]) -> bool:
+def made_by_provider(live_object: Mapping[str, Any]) -> bool:
     """Whether a Kubernetes provider of Pulumi made or changed the object, and not a user with the same manifest."""
-    return any(name.startswith(_MAKER) for name in _managers(found))
+    return any(name.startswith(_MAKER) for name in _managers(live_object))
 
 
-def _managers(found: Mapping[str, Any]) -> list[str]:
-    entries = read(found, "metadata", "managedFields")
+def _managers(live_object: Mapping[str, Any]) -> list[str]:
+    entries = read(live_object, "metadata", "managedFields")
     return [str(read(entry, "manager")) for entry in (entries if isinstance(entries, list) else ())]
 
 
-def _resource(resource: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def _resource(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resource of an object that was found, as if its create had ended before it was ready.
 
     Outputs have what was declared, not the live object: of a Secret that is encrypted here already. The update that
     confirms it records the rest.
     """
-    namespace, name = (read(found, "metadata", key) for key in ("namespace", "name"))
+    namespace, name = (read(live_object, "metadata", key) for key in ("namespace", "name"))
     inputs = resource.get("inputs", {})
     version = str(resource["type"]).partition(":")[2].rpartition(":")[0].removeprefix("core/")
-    recorded = {INPUTS: inputs, INITIAL_API_VERSION: version, FIELD_MANAGER: _manager(resource["urn"], found)}
+    recorded = {INPUTS: inputs, INITIAL_API_VERSION: version, FIELD_MANAGER: _manager(resource["urn"], live_object)}
     return {
         **resource,
         "id": f"{namespace}/{name}" if namespace else name,
@@ -173,10 +173,10 @@ def _resource(resource: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str
     }
 
 
-def _manager(urn: str, found: Mapping[str, Any]) -> str:
+def _manager(urn: str, live_object: Mapping[str, Any]) -> str:
     """Return the field manager of an object's next updates: the one that made it, or one that is the URN's alone.
 
     The official provider creates under a name that all its objects share, and takes these fields over later.
     """
-    own = (name for name in _managers(found) if name.startswith(f"{_MAKER}-"))
+    own = (name for name in _managers(live_object) if name.startswith(f"{_MAKER}-"))
     return next(own, f"{_MAKER}-{hashlib.sha256(urn.encode()).hexdigest()[:8]}")

@@ -27,10 +27,10 @@ class OtherStacks:
 
     objects: Mapping[Key, frozenset[str | None]]
 
-    def have(self, resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    def have(self, resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
         """Whether the object that was found on the cluster for a resource is another stack's."""
         theirs = self.objects.get(_key(resource), frozenset())
-        return None in theirs or read(found, "metadata", "uid") in theirs
+        return None in theirs or read(live_object, "metadata", "uid") in theirs
 
 
 NONE = OtherStacks({})
@@ -44,25 +44,29 @@ def of(stack: str, backend: Backend | None) -> OtherStacks:
     if backend is None:
         return NONE
     here = backend.tags(stack).get(UID)
-    found: dict[Key, frozenset[str | None]] = {}
+    owners: dict[Key, frozenset[str | None]] = {}
     for other in backend.stacks():
-        there = backend.tags(other).get(UID)
-        if other == stack or (here and there and here != there):
+        other_uid = backend.tags(other).get(UID)
+        if other == stack or (here and other_uid and here != other_uid):
             continue
         latest = backend.checkpoint(other)
-        pending = (each["resource"] for each in latest.get("pending_operations") or () if each["type"] == "creating")
-        for resource, uid in (*_known(latest.get("resources") or ()), *((each, None) for each in pending)):
+        pending = (
+            operation["resource"]
+            for operation in latest.get("pending_operations") or ()
+            if operation["type"] == "creating"
+        )
+        for resource, uid in (*_known(latest.get("resources") or ()), *((resource, None) for resource in pending)):
             if str(resource["type"]).startswith(_OBJECTS):
-                found[_key(resource)] = found.get(_key(resource), frozenset()) | {uid}
-    return OtherStacks(found)
+                owners[_key(resource)] = owners.get(_key(resource), frozenset()) | {uid}
+    return OtherStacks(owners)
 
 
 def _known(resources: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Mapping[str, Any], str | None]]:
     """Return objects with their UIDs; a patch is of an object that is another owner's anyway."""
-    for each in resources:
-        if not str(each["type"]).endswith("Patch"):
-            uid = read(each, "outputs", "metadata", "uid")
-            yield each, uid if isinstance(uid, str) else None
+    for resource in resources:
+        if not str(resource["type"]).endswith("Patch"):
+            uid = read(resource, "outputs", "metadata", "uid")
+            yield resource, uid if isinstance(uid, str) else None
 
 
 def _key(resource: Mapping[str, Any]) -> Key:

@@ -56,18 +56,18 @@ class Difference:
 
 
 def fit(
-    wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live, others: OtherStacks = other_stacks.NONE
+    older: Mapping[str, Any], present: Mapping[str, Any], live: Live, others: OtherStacks = other_stacks.NONE
 ) -> Restored:
     """Return an older deployment, fitted to the cluster; `present` is empty where nothing is known of it.
 
     What `others` have does not come back: it went to them since (`./hpc state split`), or has only the same name.
     """
-    known = {resource["urn"]: resource for resource in _resources(present) if not resource.get("delete")}
+    recorded = {resource["urn"]: resource for resource in _resources(present) if not resource.get("delete")}
     result: list[dict[str, Any]] = []
     renewed: list[str] = []
     gone: list[str] = []
-    for old in _resources(wanted):
-        urn, now = old["urn"], known.get(old["urn"])
+    for old in _resources(older):
+        urn, now = old["urn"], recorded.get(old["urn"])
         if old.get("delete"):
             continue  # it was deleted since, or the present state still knows it
         if now is not None and _another(old, now):
@@ -77,22 +77,24 @@ def fit(
             gone.append(urn)
         else:
             result.append(_marked(old, now))
-    taken = _take(result, known, live)
-    _take_leaving(result, known, present, live)
-    kept = _without_empty(result, known)
-    deployment = {**copy.deepcopy(dict(wanted)), "resources": _in_order(kept), "pending_operations": []}
+    taken = _take(result, recorded, live)
+    _take_leaving(result, recorded, present, live)
+    kept = _without_empty(result, recorded)
+    deployment = {**copy.deepcopy(dict(older)), "resources": _in_order(kept), "pending_operations": []}
     if not deployment.get("secrets_providers") and present.get("secrets_providers"):
         deployment["secrets_providers"] = present["secrets_providers"]
     return Restored(deployment, tuple(taken), tuple(renewed), tuple(gone))
 
 
-def without(wanted: Mapping[str, Any], others: OtherStacks) -> Restored:
+def without(deployment: Mapping[str, Any], others: OtherStacks) -> Restored:
     """Return an older deployment as it was, but for what other stacks have by now: no cluster is queried."""
-    gone = {each["urn"] for each in _resources(wanted) if others.have(each, each.get("outputs") or {})}
-    kept = [each for each in _resources(wanted) if each["urn"] not in gone]
+    gone = {
+        resource["urn"] for resource in _resources(deployment) if others.have(resource, resource.get("outputs") or {})
+    }
+    kept = [resource for resource in _resources(deployment) if resource["urn"] not in gone]
     if gone:
         kept = _in_order(_without_empty(kept, {}))
-    return Restored({**copy.deepcopy(dict(wanted)), "resources": kept, "pending_operations": []}, (), (), (*gone,))
+    return Restored({**copy.deepcopy(dict(deployment)), "resources": kept, "pending_operations": []}, (), (), (*gone,))
 
 
 def _marked(old: dict[str, Any], now: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -101,54 +103,56 @@ def _marked(old: dict[str, Any], now: Mapping[str, Any] | None) -> dict[str, Any
     return {**old, "initErrors": [CHANGED]}
 
 
-def _take(result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], live: Live) -> list[str]:
+def _take(result: list[dict[str, Any]], recorded: Mapping[str, dict[str, Any]], live: Live) -> list[str]:
     """Add what is known of objects on the cluster that are not in a state, and what they need; return their URNs."""
-    there = {resource["urn"] for resource in result}
-    taken = [urn for urn, now in known.items() if urn not in there and _exists(now, live)]
+    urns = {resource["urn"] for resource in result}
+    taken = [urn for urn, now in recorded.items() if urn not in urns and _exists(now, live)]
     for urn in taken:
-        _need(result, known[urn], known)
-        result.append(known[urn])
+        _need(result, recorded[urn], recorded)
+        result.append(recorded[urn])
     return taken
 
 
 def _take_leaving(
-    result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], present: Mapping[str, Any], live: Live
+    result: list[dict[str, Any]], recorded: Mapping[str, dict[str, Any]], present: Mapping[str, Any], live: Live
 ) -> None:
     """Add what an update that was interrupted has replaced and not deleted yet: no other state knows it."""
-    there = {(resource["urn"], resource.get("id")) for resource in result}
+    keys = {(resource["urn"], resource.get("id")) for resource in result}
     for leaving in _resources(present):
-        if leaving.get("delete") and (leaving["urn"], leaving.get("id")) not in there:
+        if leaving.get("delete") and (leaving["urn"], leaving.get("id")) not in keys:
             if _is_object(leaving) and not _exists(leaving, live):
                 continue
-            _need(result, leaving, known)
+            _need(result, leaving, recorded)
             result.append(leaving)
 
 
-def _need(result: list[dict[str, Any]], resource: Mapping[str, Any], known: Mapping[str, dict[str, Any]]) -> None:
+def _need(result: list[dict[str, Any]], resource: Mapping[str, Any], recorded: Mapping[str, dict[str, Any]]) -> None:
     """Add what must be in the state for a resource to be."""
-    there = {each["urn"] for each in result if not each.get("delete")}
-    for needed in _above(resource, known):
-        if needed not in there:
-            result.append(known[needed])
-            there.add(needed)
+    urns = {entry["urn"] for entry in result if not entry.get("delete")}
+    for needed in _above(resource, recorded):
+        if needed not in urns:
+            result.append(recorded[needed])
+            urns.add(needed)
 
 
-def _without_empty(result: list[dict[str, Any]], known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _without_empty(result: list[dict[str, Any]], recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return all but components that nothing is left of: theirs went to another stack, or are gone."""
-    filled = {str(each["parent"]) for each in result if each.get("parent")}
+    filled = {str(resource["parent"]) for resource in result if resource.get("parent")}
     empty = {
-        each["urn"]
-        for each in result
-        if not each.get("custom") and not each["type"].startswith(_ENGINE) and each["urn"] not in filled | set(known)
+        resource["urn"]
+        for resource in result
+        if not resource.get("custom")
+        and not resource["type"].startswith(_ENGINE)
+        and resource["urn"] not in filled | set(recorded)
     }
     if not empty:
         return result
-    return _without_empty([each for each in result if each["urn"] not in empty], known)
+    return _without_empty([resource for resource in result if resource["urn"] not in empty], recorded)
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     """Return what changes from one deployment to another."""
-    old, new = ({each["urn"]: each for each in _resources(state)} for state in (before, after))
+    old, new = ({resource["urn"]: resource for resource in _resources(state)} for state in (before, after))
     both = [urn for urn in new if urn in old and new[urn] != old[urn]]
     changed = tuple(urn for urn in both if new[urn].get("inputs") != old[urn].get("inputs"))
     return Difference(
@@ -183,27 +187,27 @@ def _another(old: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 def _is_still_ours(old: Mapping[str, Any], live: Live, others: OtherStacks) -> bool:
     """Whether an object that the present state does not know is there, and no other one of the same name."""
-    found = find_object(old, live)
-    if found is None or others.have(old, found):
+    live_object = find_object(old, live)
+    if live_object is None or others.have(old, live_object):
         return False
     if _uid(old) is None:  # a create that was under way then
-        return ours(old, found) and made_by_provider(found)
-    return bool(_uid(old) == read(found, "metadata", "uid"))
+        return ours(old, live_object) and made_by_provider(live_object)
+    return bool(_uid(old) == read(live_object, "metadata", "uid"))
 
 
 def _exists(now: Mapping[str, Any], live: Live) -> bool:
     """Whether the object of a resource is there; of a patch, the one that it adds to."""
     if not str(now.get("type")).startswith(_OBJECTS):
         return False
-    found = find_object({**now, "type": str(now["type"]).removesuffix(_PATCH)}, live)
-    return found is not None and _uid(now) in (None, read(found, "metadata", "uid"))
+    live_object = find_object({**now, "type": str(now["type"]).removesuffix(_PATCH)}, live)
+    return live_object is not None and _uid(now) in (None, read(live_object, "metadata", "uid"))
 
 
-def _above(resource: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _above(resource: Mapping[str, Any], recorded: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield what must be in the state for a resource to be: its parents and its provider."""
     for needed in (resource.get("parent"), _provider(resource)):
-        if needed in known and needed != resource["urn"]:
-            yield from _above(known[str(needed)], known)
+        if needed in recorded and needed != resource["urn"]:
+            yield from _above(recorded[str(needed)], recorded)
             yield str(needed)
 
 
@@ -213,7 +217,7 @@ def _provider(resource: Mapping[str, Any]) -> str:
 
 def _in_order(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put every resource behind those that it refers to; references to what is not there go."""
-    there = {resource["urn"]: resource for resource in resources if not resource.get("delete")}
+    by_urn = {resource["urn"]: resource for resource in resources if not resource.get("delete")}
     result: list[dict[str, Any]] = []
     placed: set[str] = set()
     for first in resources:
@@ -222,11 +226,11 @@ def _in_order(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
             resource, ready = waiting.pop()
             urn = resource["urn"]
             if resource.get("delete") or ready:
-                result.append(_cleaned(resource, there))
+                result.append(_cleaned(resource, by_urn))
             elif urn not in placed:
                 placed.add(urn)
                 waiting.append((resource, True))
-                waiting += [(there[other], False) for other in _references(resource) if other in there]
+                waiting += [(by_urn[other], False) for other in _references(resource) if other in by_urn]
     return result
 
 
@@ -237,17 +241,17 @@ def _references(resource: Mapping[str, Any]) -> Iterator[str]:
         yield from urns or ()
 
 
-def _cleaned(resource: Mapping[str, Any], there: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _cleaned(resource: Mapping[str, Any], by_urn: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     result = copy.deepcopy(dict(resource))
     if "dependencies" in result:
-        result["dependencies"] = [urn for urn in result["dependencies"] or () if urn in there]
+        result["dependencies"] = [urn for urn in result["dependencies"] or () if urn in by_urn]
     if "propertyDependencies" in result:
         result["propertyDependencies"] = {
-            name: [urn for urn in urns or () if urn in there]
+            name: [urn for urn in urns or () if urn in by_urn]
             for name, urns in (result["propertyDependencies"] or {}).items()
         }
-    if result.get("deletedWith") not in there:
+    if result.get("deletedWith") not in by_urn:
         result.pop("deletedWith", None)
-    if (provider := there.get(_provider(result))) is not None:
+    if (provider := by_urn.get(_provider(result))) is not None:
         result["provider"] = f"{provider['urn']}::{provider['id']}"
     return result

@@ -43,20 +43,20 @@ def repair(stack: str, backend: Backend, engine: Engine, live: Live, backup: Pat
     if not planned and not backend.checkpoint(stack).get("pending_operations"):
         return bool(released)
     before = access.read(engine, backend)
-    found = recover(before.document, live, planned, other_stacks.of(stack, backend))
-    if not found.changed:
+    recovery = recover(before.document, live, planned, other_stacks.of(stack, backend))
+    if not recovery.changed:
         return bool(released)
-    _print(found)
-    access.write(engine, backend, before, found.deployment, backup)
+    _print(recovery)
+    access.write(engine, backend, before, recovery.deployment, backup)
     print_text(f"the state before is in {backup}")
     return True
 
 
-def _print(found: Recovery) -> None:
-    for urn in found.taken:
+def _print(recovery: Recovery) -> None:
+    for urn in recovery.taken:
         print_text(f"interrupted: {short_title(urn)} is on the cluster, and now in the state")
-    for urn in found.cleared:
-        what = "belongs to another owner" if urn in found.foreign else "is repeated where needed"
+    for urn in recovery.cleared:
+        what = "belongs to another owner" if urn in recovery.foreign else "is repeated where needed"
         print_text(f"interrupted: {short_title(urn)} {what}")
 
 
@@ -64,7 +64,7 @@ def _planned(engine: Engine) -> list[dict[str, Any]]:
     """Return the resources that the next update would create, as far as a preview shows; secrets in them are masked."""
     status, events, last = engine.run_preview("what the next update would create", "preview")
     steps = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
-    wanted = [step["new"] for step in steps if step["op"] in _CREATES and step.get("new")]
+    planned = [step["new"] for step in steps if step["op"] in _CREATES and step.get("new")]
     if status != 0 and not steps:
         raise Problem(f"what the next update would create could not be determined:\n{last}")
-    return [{key: new[key] for key in _PLANNED if key in new} for new in wanted if new.get("custom")]
+    return [{key: new[key] for key in _PLANNED if key in new} for new in planned if new.get("custom")]

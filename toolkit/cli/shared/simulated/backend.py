@@ -98,7 +98,7 @@ def make_store(home: Path) -> None:
     if not bucket_setup.exists(bucket):
         bucket_setup.make(bucket)
         for part in bucket_parts.PARTS:
-            bucket_setup.repair(bucket, part, bucket_parts.Wanted())
+            bucket_setup.repair(bucket, part, bucket_parts.BucketOptions())
 
 
 def url(home: Path) -> str:
@@ -123,6 +123,6 @@ def keys(home: Path) -> dict[str, str]:
 
 def readable(where: str) -> Backend:
     """Return the backend behind a URL that `checked` has let through."""
-    found = choice.of_url(where)
-    assert found is not None  # noqa: S101 - a bucket, or a folder
-    return found
+    backend = choice.of_url(where)
+    assert backend is not None  # noqa: S101 - a bucket, or a folder
+    return backend

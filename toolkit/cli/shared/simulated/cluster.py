@@ -62,8 +62,8 @@ def stacks(home: Path) -> Iterator[str]:
     store = backend.of_cluster(home)
     for stack in store.stacks():
         if not backend.within(home):
-            known = states.load(Layout(home))
-            if known is None or store.tags(stack).get(SERVER) != known.server:
+            state = states.load(Layout(home))
+            if state is None or store.tags(stack).get(SERVER) != state.server:
                 continue
         if store.resources(stack):
             yield stack
@@ -74,22 +74,22 @@ def failure(stack: Stack) -> str:
     return dead(cluster.status(stack.home), stack)
 
 
-def dead(found: ClusterStatus, stack: Stack) -> str:
+def dead(status: ClusterStatus, stack: Stack) -> str:
     """Return which processes of a cluster have died, with what to do; nothing when all of them run."""
-    names = [process.name for process in found.processes if not process.alive]
+    names = [process.name for process in status.processes if not process.alive]
     if not names:
         return ""
     which = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} dead"
-    return f"simulated cluster {found.name}: {which}; `./hpc sim up {stack.options}` starts what is missing"
+    return f"simulated cluster {status.name}: {which}; `./hpc sim up {stack.options}` starts what is missing"
 
 
-def choose_backend(stack: Stack, wanted: str) -> None:
+def choose_backend(stack: Stack, where: str) -> None:
     """Note with which backend a cluster is created; raise Problem where there is a state in another one."""
-    value, now = backend.checked(wanted), backend.recorded(stack.home)
+    value, now = backend.checked(where), backend.recorded(stack.home)
     if value == now:
         return
-    there = backend.of_cluster(stack.home)
-    kept = there.stacks() if backend.within(stack.home) else [stack.name] * there.has(stack.name)
+    current = backend.of_cluster(stack.home)
+    kept = current.stacks() if backend.within(stack.home) else [stack.name] * current.has(stack.name)
     if kept:
         raise Problem(
             f"simulated cluster {stack.cluster_name} has the state of {', '.join(kept)} in {now or 'its folder'}, and "

@@ -24,6 +24,6 @@ class Server(NamedTuple):
 def server(stack: Stack, host: Callable[[State], str | None], account: Callable[[Layout], Path]) -> Server | None:
     """Return a server of a stack's simulated cluster; None for one without that server."""
     layout = Layout(stack.home)
-    known, found = state.load(layout), accounts.read(account(layout))
-    place = host(known) if known else None
-    return Server(place, found, Pki(layout.pki).ca) if place and found else None
+    cluster_state, credentials = state.load(layout), accounts.read(account(layout))
+    place = host(cluster_state) if cluster_state else None
+    return Server(place, credentials, Pki(layout.pki).ca) if place and credentials else None

@@ -59,15 +59,19 @@ def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec
 
 
 def _discover(settings: Settings) -> bool:
-    sets = (each for tenant in settings.tenants for each in tenant.data_sets)
-    return any(isinstance(each.source, DiscoverSource) for each in sets)
+    sets = (data_set for tenant in settings.tenants for data_set in tenant.data_sets)
+    return any(isinstance(data_set.source, DiscoverSource) for data_set in sets)
 
 
 def _scale_gui(settings: Settings) -> ScaleGui | None:
     """Return the GUI of the first cluster that has caches by the storage classes of a stack; None without caches."""
-    caches = [each for each in settings.storage.classes if isinstance(each.volumes, Cache)] if settings.storage else []
+    caches = (
+        [storage_class for storage_class in settings.storage.classes if isinstance(storage_class.volumes, Cache)]
+        if settings.storage
+        else []
+    )
     if not caches:
         return None
     cluster = caches[0].cluster_id
-    own = sorted({each.file_system for each in caches if each.cluster_id == cluster})
+    own = sorted({cache.file_system for cache in caches if cache.cluster_id == cluster})
     return ScaleGui(cluster_id=cluster, file_systems=tuple(own))

@@ -19,13 +19,13 @@ class StoppedStore:
 
     def read(self, key: str) -> bytes | None:
         """Return the content of an object; None where there is none."""
-        found = self._latest().get(key)
-        return found.content() if found else None
+        latest = self._latest().get(key)
+        return latest.content() if latest else None
 
     def modified(self, key: str) -> float | None:
         """Return when an object was written; None where there is none."""
-        found = self._latest().get(key)
-        return found.version.written if found else None
+        latest = self._latest().get(key)
+        return latest.version.written if latest else None
 
     def keys(self, prefix: str) -> list[str]:
         """Return all keys that begin with a prefix, sorted."""
@@ -36,18 +36,18 @@ class StoppedStore:
         kept = self._all(key)
         return tuple(
             Version(
-                id=one.version.id,
-                modified=one.version.written,
-                size=one.size,
-                latest=one is kept[-1],
-                removed=one.version.deleted,
+                id=entry.version.id,
+                modified=entry.version.written,
+                size=entry.size,
+                latest=entry is kept[-1],
+                removed=entry.version.deleted,
             )
-            for one in reversed(kept)
+            for entry in reversed(kept)
         )
 
     def read_version(self, key: str, version: str) -> bytes | None:
         """Return the content of an object as it once was; None where that version is gone."""
-        return next((one.content() for one in self._all(key) if one.version.id == version), None)
+        return next((kept.content() for kept in self._all(key) if kept.version.id == version), None)
 
     def write(self, key: str, content: bytes) -> None:  # noqa: ARG002 - it writes nothing
         """Raise Problem: only the running store writes."""
@@ -65,7 +65,7 @@ class StoppedStore:
         return self.files.latest(self.bucket)
 
     def _all(self, key: str) -> list[Kept]:
-        return next((found for found in self.files.versions(self.bucket) if found[0].version.key == key), [])
+        return next((versions for versions in self.files.versions(self.bucket) if versions[0].version.key == key), [])
 
     def _stopped(self, key: str) -> Problem:
         return Problem(

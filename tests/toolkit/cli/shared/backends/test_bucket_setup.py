@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.messages import has
 from toolkit.cli.shared.backends.bucket import BucketStore, open_bucket
-from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, NEWEST, PARTS, UNKNOWN, Wanted
+from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, NEWEST, PARTS, UNKNOWN, BucketOptions
 from toolkit.cli.shared.backends.bucket_setup import exists, inspect, make, repair
 from toolkit.cli.shared.errors import Problem
 
@@ -22,11 +22,11 @@ def bucket(bucket_url: str) -> BucketStore:
     return store
 
 
-def _standings(store: BucketStore, wanted: Wanted = Wanted()) -> dict[str, str]:  # noqa: B008
+def _standings(store: BucketStore, wanted: BucketOptions = BucketOptions()) -> dict[str, str]:  # noqa: B008
     return {part.name: inspect(store, part, wanted).status for part in PARTS}
 
 
-def _mend(store: BucketStore, wanted: Wanted = Wanted()) -> dict[str, bool]:  # noqa: B008
+def _mend(store: BucketStore, wanted: BucketOptions = BucketOptions()) -> dict[str, bool]:  # noqa: B008
     return {part.name: repair(store, part, wanted)[1] for part in PARTS}
 
 
@@ -42,7 +42,7 @@ def test_all_is_set_once(bucket: BucketStore) -> None:
 def test_stricter_stays(bucket: BucketStore) -> None:
     """Stricter settings of the bucket, and rules of others, stay."""
     name = bucket.location.bucket
-    _mend(bucket, Wanted(key="alias/own"))
+    _mend(bucket, BucketOptions(key="alias/own"))
     bucket.client.put_bucket_lifecycle_configuration(
         Bucket=name,
         LifecycleConfiguration={
@@ -65,9 +65,9 @@ def test_stricter_stays(bucket: BucketStore) -> None:
 
 def test_options_change_the_bucket_again(bucket: BucketStore) -> None:
     """Options that are given change the bucket, also later; without them its numbers stay."""
-    _mend(bucket, Wanted(days=30))
+    _mend(bucket, BucketOptions(days=30))
     assert not _mend(bucket)["lifecycle"]
-    assert _mend(bucket, Wanted(days=60))["lifecycle"]
+    assert _mend(bucket, BucketOptions(days=60))["lifecycle"]
     rule = bucket.client.get_bucket_lifecycle_configuration(Bucket=bucket.location.bucket)["Rules"][0]
     assert rule["NoncurrentVersionExpiration"]["NoncurrentDays"] == 60
 
@@ -78,7 +78,7 @@ def test_rule_that_removes_the_state(bucket: BucketStore) -> None:
     bucket.client.put_bucket_lifecycle_configuration(
         Bucket=bucket.location.bucket, LifecycleConfiguration={"Rules": [rule]}
     )
-    found = inspect(bucket, next(part for part in PARTS if part.name == "lifecycle"), Wanted())
+    found = inspect(bucket, next(part for part in PARTS if part.name == "lifecycle"), BucketOptions())
     assert found.status == BAD
     assert has(found.text, "rule tidy", "state", "30 days")
 
@@ -90,8 +90,8 @@ def test_tls_is_demanded_beside_other_statements(bucket: BucketStore) -> None:
     bucket.client.put_bucket_policy(Bucket=name, Policy=json.dumps({"Version": "2012-10-17", "Statement": theirs}))
     secure = BucketStore(open_bucket(f"s3://{name}?region=us-east-1").location, bucket.client)
     part = next(part for part in PARTS if part.name == "TLS only")
-    assert inspect(secure, part, Wanted()).status == BAD
-    assert repair(secure, part, Wanted())[1]
+    assert inspect(secure, part, BucketOptions()).status == BAD
+    assert repair(secure, part, BucketOptions())[1]
     policy = json.loads(bucket.client.get_bucket_policy(Bucket=name)["Policy"])
     assert [statement["Sid"] for statement in policy["Statement"]] == ["Ci", "HpcStateTlsOnly"]
     assert policy["Statement"][1]["Resource"] == [f"arn:aws:s3:::{name}", f"arn:aws:s3:::{name}/*"]
@@ -101,7 +101,7 @@ def test_no_tls_on_a_network(bucket: BucketStore) -> None:
     """An endpoint without TLS on a network is bad."""
     location = open_bucket("s3://state?endpoint=http://minio:9000&region=us-east-1").location
     part = next(part for part in PARTS if part.name == "TLS only")
-    found = inspect(BucketStore(location, bucket.client), part, Wanted())
+    found = inspect(BucketStore(location, bucket.client), part, BucketOptions())
     assert (found.status, found.text) == (BAD, "requests go to http://minio:9000 without TLS")
 
 
@@ -124,7 +124,7 @@ class _Lesser:
 def test_services_that_know_less(bucket: BucketStore, code: str) -> None:
     """Parts that a service does not support are unknown, and the others are set."""
     lesser = BucketStore(bucket.location, _Lesser(bucket.client, code, "public_access", "encryption"))
-    found = [repair(lesser, part, Wanted())[0] for part in PARTS]
+    found = [repair(lesser, part, BucketOptions())[0] for part in PARTS]
     assert {each.name: each.status for each in found} == {
         "versions": GOOD,
         "public access": UNKNOWN,
@@ -149,7 +149,7 @@ def test_lifecycle_without_counts(bucket: BucketStore) -> None:
 
     part = next(part for part in PARTS if part.name == "lifecycle")
     found, changed = repair(
-        BucketStore(bucket.location, _Days(bucket.client, "MalformedXML", "refused")), part, Wanted()
+        BucketStore(bucket.location, _Days(bucket.client, "MalformedXML", "refused")), part, BucketOptions()
     )
     assert changed
     assert has(found.text, "90 days", "unfinished uploads")
@@ -181,15 +181,15 @@ def test_some_without_tls_is_not_none_without_tls(bucket: BucketStore, changes: 
     name = bucket.location.bucket
     secure = BucketStore(open_bucket(f"s3://{name}?region=us-east-1").location, bucket.client)
     part = next(part for part in PARTS if part.name == "TLS only")
-    repair(secure, part, Wanted())
+    repair(secure, part, BucketOptions())
     policy = json.loads(bucket.client.get_bucket_policy(Bucket=name)["Policy"])
     statement = {**policy["Statement"][0], **changes}
     text = json.dumps({**policy, "Statement": [statement]}).replace("{name}", name)
     bucket.client.put_bucket_policy(Bucket=name, Policy=text)
     good = changes in ({}, {"Principal": {"AWS": ["*"]}, "Action": ["s3:*"], "Resource": "*"})
-    assert inspect(secure, part, Wanted()).status == (GOOD if good else BAD)
-    repair(secure, part, Wanted())
-    assert inspect(secure, part, Wanted()).status == GOOD
+    assert inspect(secure, part, BucketOptions()).status == (GOOD if good else BAD)
+    repair(secure, part, BucketOptions())
+    assert inspect(secure, part, BucketOptions()).status == GOOD
 
 
 def test_versions_that_end_at_once(bucket: BucketStore) -> None:

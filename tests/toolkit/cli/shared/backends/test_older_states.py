@@ -8,7 +8,7 @@ import pytest
 
 from toolkit.cli.shared.backends.backend import Backend, of_folder
 from toolkit.cli.shared.backends.bucket import open_bucket
-from toolkit.cli.shared.backends.bucket_parts import PARTS, Wanted
+from toolkit.cli.shared.backends.bucket_parts import PARTS, BucketOptions
 from toolkit.cli.shared.backends.bucket_setup import make, repair
 from toolkit.cli.shared.backends.older_states import (
     COPY,
@@ -36,7 +36,7 @@ def test_bucket(bucket_url: str) -> None:
     """Older states in a bucket are its versions, removed ones as well, with their number of resources."""
     backend = Backend(bucket_url, open_bucket(bucket_url))
     make(backend.store)  # type: ignore[arg-type]
-    repair(backend.store, PARTS[0], Wanted())  # type: ignore[arg-type]
+    repair(backend.store, PARTS[0], BucketOptions())  # type: ignore[arg-type]
     for count in (1, 2):
         backend.store.write(_KEY, _state(count))
     backend.store.write(f"{_KEY}.gz", gzip.compress(_state(3)))
@@ -56,7 +56,7 @@ def test_tags_of_that_time(bucket_url: str) -> None:
     """The cluster of an older state is that of the tags of its time."""
     store = open_bucket(bucket_url)
     make(store)
-    repair(store, PARTS[0], Wanted())
+    repair(store, PARTS[0], BucketOptions())
     key = ".pulumi/stacks/hpc/dev.pulumi-tags"
     for cluster in ("old", "new"):
         store.write(key, json.dumps({"tags": {"hpc:cluster-uid": cluster}}).encode())
