@@ -18,16 +18,18 @@ from toolkit.render.manifests import manifests, platform_registrations, registra
 def faults(stack: str, root: Path) -> Iterator[str]:
     """Yield what is wrong with the settings of a stack or, where nothing is, what mandatory policies refuse."""
     try:
-        wanted = stack_settings.load(stack, root)
+        declared_settings = stack_settings.load(stack, root)
         declared = manifests(registrations(stack, root))
         others = manifests(platform_registrations(stack, root))
     except UserError as error:
         yield from str(error).splitlines()
         return
-    found = [each for manifest in declared for each in objects(manifest)]
-    around = [each for manifest in others for each in objects(manifest)]
-    checker = configured_checker(configuration(wanted))
+    subjects = [obj for manifest in declared for obj in objects(manifest)]
+    around = [obj for manifest in others for obj in objects(manifest)]
+    checker = configured_checker(configuration(declared_settings))
     remain = exceptions.waive(
-        checker.check(found, Inventory([*found, *around], complete=True)), exceptions.load(), datetime.now(UTC).date()
+        checker.check(subjects, Inventory([*subjects, *around], complete=True)),
+        exceptions.load(),
+        datetime.now(UTC).date(),
     )
     yield from (str(finding) for finding in remain if finding.severity is Severity.MANDATORY)

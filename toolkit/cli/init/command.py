@@ -128,9 +128,9 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
             f"example {example.name} is only a part of an environment",
             "Name one with platform and tenants (--template).",
         )
-    found = compose(name, cluster, reached, groups, example)
-    texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, found)}
-    files.write(texts | {ROOT / file.path: file.content for file in found.machine_files}, force=force)
+    composition = compose(name, cluster, reached, groups, example)
+    texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, composition)}
+    files.write(texts | {ROOT / file.path: file.content for file in composition.machine_files}, force=force)
     for line in cluster.unread:
         print_warning(f"not read: {line}")
     cluster_checks.show(cluster.unready)
@@ -138,15 +138,15 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
         print_warning(
             f"OpenShift {release.name} is out of support: docs/reference/releases.md has the dates of later releases"
         )
-    machine_files = [file.path for file in found.machine_files]
+    machine_files = [file.path for file in composition.machine_files]
     before = [f"./hpc state adopt --stack {name}    # what is on the cluster already"] * already(
-        found.settings, cluster
+        composition.settings, cluster
     )
     if not cluster.simulated:
         before.append(
             f"./hpc state init --stack {name}    # docs/guide/operations.md says what it needs: a passphrase, accounts"
         )
-    _report(name, machine_files, found.decisions, before)
+    _report(name, machine_files, composition.decisions, before)
 
 
 def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], before: Sequence[str]) -> None:
@@ -154,20 +154,26 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
     print_text(f"written: {some([_file(name).name, *machine_files])}")
     node = yaml_nodes.composed(_file(name).read_text())
 
-    def line(one: Decision) -> int:
-        return yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *one.path)) + 1
+    def line(decision: Decision) -> int:
+        return yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *decision.path)) + 1
 
     decisions = sorted(decisions, key=line)
     _list(
         f"to decide, marked with {MARK} in the file",
-        [(f"{_file(name).name}:{line(one)}: {one.place}", one) for one in decisions if one.mark == MARK],
+        [
+            (f"{_file(name).name}:{line(decision)}: {decision.place}", decision)
+            for decision in decisions
+            if decision.mark == MARK
+        ],
     )
-    review = list(dict.fromkeys(f"{line(one)}: {one.place}" for one in decisions if one.mark == REVIEW))
+    review = list(
+        dict.fromkeys(f"{line(decision)}: {decision.place}" for decision in decisions if decision.mark == REVIEW)
+    )
     print_text(f"\nto review, marked with {REVIEW}, by line: {'; '.join(review)}")
-    found = [*checks.faults(name, ROOT)]
-    if found:
+    faults = [*checks.faults(name, ROOT)]
+    if faults:
         print_text("\nnot complete yet:")
-        for fault in found:
+        for fault in faults:
             print_text(fault)
     else:
         print_text("\nthe settings are valid, and no mandatory policy refuses what they declare")
@@ -183,9 +189,9 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
 def _list(title: str, decisions: Sequence[tuple[str, Decision]]) -> None:
     if decisions:
         print_text(f"\n{title}:")
-    for place, one in decisions:
-        print_text(f"- {place}: {one.text}")
-        for line in one.options:
+    for place, decision in decisions:
+        print_text(f"- {place}: {decision.text}")
+        for line in decision.options:
             print_text(f"    {line}")
 
 

@@ -39,7 +39,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     release, files = RELEASES[cluster.release], machine_files(name, groups, reached)
     ours = with_gpus(groups)
     pool = pools.nearest(example.settings, ours)
-    given = pools.without(example.given, pool)
+    example_settings = pools.without(example.effective, pool)
     kinds = pools.in_order(machine_kinds(ours, files, name), pool)
     several = len(kinds) > 1
     left_out = (*_NOT_OF_EXAMPLES, *(() if pool.nodes[0].machine in machines(ours) else _OF_A_MACHINE))
@@ -49,7 +49,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
         **({"machines": [file.path for file in files]} if files else {}),
         **({"pools": {}} if several else {}),
         "nodes": [],
-        **{key: value for key, value in given.items() if key not in left_out},
+        **{key: value for key, value in example_settings.items() if key not in left_out},
     }
     nodes = _nodes_of_pools(settings, groups, kinds) if several else _nodes(settings, groups, files)
     decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *nodes]
@@ -69,8 +69,8 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
         decisions += taints.write(settings, kinds)
     else:
         decisions += taints.without_pools(settings, _names(ours), cluster.nodes)
-    named = {each.path for each in left}
-    site = [each for each in places.of_a_site(settings) if each.path not in named]
+    named = {decision.path for decision in left}
+    site = [decision for decision in places.of_a_site(settings) if decision.path not in named]
     return Composition(settings, (*decisions, *site), files)
 
 
@@ -79,10 +79,10 @@ def _names(groups: Sequence[Group]) -> list[str]:
 
 
 def _cluster(name: str, cluster: Cluster, reached: Connection) -> dict[str, Any]:
-    found: dict[str, Any] = {"kubeconfig": reached.kubeconfig, "context": reached.context, "identifier": name}
+    connection: dict[str, Any] = {"kubeconfig": reached.kubeconfig, "context": reached.context, "identifier": name}
     if cluster.simulated:
-        return {**found, "simulated": True}
-    return found | ({"uid": cluster.uid} if cluster.uid else {})
+        return {**connection, "simulated": True}
+    return connection | ({"uid": cluster.uid} if cluster.uid else {})
 
 
 def _hosted(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
@@ -163,7 +163,7 @@ def _jobs(
 def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack: str) -> Iterator[Decision]:
     """Yield what is on the cluster that two would own."""
     if settings.get("mpi_operator") and cluster.mpi_operators:
-        foreign = [each for each in cluster.mpi_operators if not each.startswith(f"{OPERATOR}/")]
+        foreign = [operator for operator in cluster.mpi_operators if not operator.startswith(f"{OPERATOR}/")]
         remedy = f"`./hpc state adopt --stack {stack}` imports it before the first update"
         if foreign:
             namespace, _, deployment = foreign[0].partition("/")
@@ -182,12 +182,12 @@ def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack
             f"the cluster has no SCC {release.scc_base}, which OpenShift {release.name} comes with, and from which "
             "that of the tenants is made: restore it",
         )
-    for one in cluster.subscriptions:
-        if one.package == _SRIOV:
+    for subscription in cluster.subscriptions:
+        if subscription.package == _SRIOV:
             yield Decision(
                 ("fabric",),
-                f"the SR-IOV operator is installed in {one.namespace}: ports that it divides must not be offered by "
-                "the shared plugin, too; delete its SriovNetworkNodePolicies of the GPU nodes' ports",
+                f"the SR-IOV operator is installed in {subscription.namespace}: ports that it divides must not be "
+                "offered by the shared plugin, too; delete its SriovNetworkNodePolicies of the GPU nodes' ports",
             )
 
 

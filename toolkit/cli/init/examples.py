@@ -12,7 +12,7 @@ from stacks.releases import Release
 from stacks.settings.layers import PlatformLayer, TenantsLayer
 from stacks.settings.platform import Settings
 from toolkit.cli.init.machine_kinds import machine_kinds, with_gpus
-from toolkit.cli.init.machines import Group, known
+from toolkit.cli.init.machines import Group, catalogue
 from toolkit.cli.shared.errors import Problem
 
 LAYERS = {"Ethernet": ("roce", "ethernet"), "InfiniBand": ("infiniband",)}
@@ -31,11 +31,11 @@ class Example:
     def own(self) -> dict[str, Any]:
         """What its file has, as it is written."""
         content: dict[str, Any] = yaml_text.read(self.text)
-        found: dict[str, Any] = content["config"][f"{stack_settings.PROJECT}:{stack_settings.KEY}"]
-        return found
+        platform: dict[str, Any] = content["config"][f"{stack_settings.PROJECT}:{stack_settings.KEY}"]
+        return platform
 
     @property
-    def given(self) -> dict[str, Any]:
+    def effective(self) -> dict[str, Any]:
         """A copy of all that is set for it, wherever it is written."""
         return self.settings.model_dump(mode="json", exclude_unset=True)
 
@@ -70,15 +70,15 @@ def chosen(groups: Sequence[Group], release: Release, root: Path) -> Example:
     release.
     """
     several = len(machine_kinds(with_gpus(groups))) > 1
-    whole_ones = [one for one in (read(name, root) for name in names(root)) if whole(one)]
-    fitting = [one for one in whole_ones if several or not one.settings.pools]
-    found = [one for one in fitting if supported(one, release)]
-    if not found:
+    whole_ones = [example for example in (read(name, root) for name in names(root)) if whole(example)]
+    fitting = [example for example in whole_ones if several or not example.settings.pools]
+    candidates = [example for example in fitting if supported(example, release)]
+    if not candidates:
         raise Problem(
             f"no example of stacks/examples is for the APIs of OpenShift {release.name}",
             "Name the one to begin with by --template.",
         )
-    return max(found, key=lambda example: _nearness(example, groups, release))
+    return max(candidates, key=lambda example: _nearness(example, groups, release))
 
 
 def supported(example: Example, release: Release) -> bool:
@@ -91,7 +91,7 @@ def supported(example: Example, release: Release) -> bool:
 def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tuple[bool, ...]:
     machines = {node.hardware.name for node in example.settings.gpu_nodes}
     possible = {name for group in groups for name in (*group.candidates, *group.families)}
-    gpus = {each.gpu.architecture for each in known() if each.gpu and each.name in possible}
+    gpus = {machine.gpu.architecture for machine in catalogue() if machine.gpu and machine.name in possible}
     kinds = {kind for group in groups if group.traits.link_layer for kind in LAYERS[group.traits.link_layer]}
     return (
         any(group.machine in machines for group in groups),

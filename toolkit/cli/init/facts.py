@@ -143,7 +143,7 @@ def node(obj: Object) -> Node:
 
 def simulated(nodes: Iterable[Object]) -> bool:
     """Whether nodes say that they are simulated."""
-    return any(SIMULATED_BY in metadata.annotations(one) for one in nodes)
+    return any(SIMULATED_BY in metadata.annotations(obj) for obj in nodes)
 
 
 def storage_class(obj: Object) -> StorageClass:
@@ -162,9 +162,9 @@ def namespace(obj: Object, quotas: Iterable[Object] = ()) -> Namespace:
         if share is not None
     ]
     own = metadata.annotations(obj)
-    found = _UID_RANGE.fullmatch(own.get(SCC_UID_RANGE, ""))
+    match = _UID_RANGE.fullmatch(own.get(SCC_UID_RANGE, ""))
     return Namespace(
-        (int(found[1]), int(found[2])) if found else None, own.get(SCC_MCS) or None, gpus[0] if len(gpus) == 1 else None
+        (int(match[1]), int(match[2])) if match else None, own.get(SCC_MCS) or None, gpus[0] if len(gpus) == 1 else None
     )
 
 

@@ -10,10 +10,10 @@ from toolkit.cli.shared.errors import Problem
 
 def write(files: Mapping[Path, str], *, force: bool) -> None:
     """Write files by path; raise Problem, before any is written, where one is there and `force` is not given."""
-    there = sorted(path for path in files if path.exists())
-    if there and not force:
+    existing = sorted(path for path in files if path.exists())
+    if existing and not force:
         raise Problem(
-            f"{some([path.name for path in there])} is there already, and may have been completed manually",
+            f"{some([path.name for path in existing])} is there already, and may have been completed manually",
             "Give the stack another name, or overwrite it with --force.",
         )
     for path, content in files.items():

@@ -39,15 +39,15 @@ class MachineFile:
 
 def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> tuple[MachineFile, ...]:
     """Return a file for every group of nodes with GPUs that no complete machine fits."""
-    found: list[MachineFile] = []
+    files: list[MachineFile] = []
     for group in groups:
         if not group.traits.has_gpus or group.candidates:
             continue
         name = f"{stack}-{_slug(group)}"
-        twice = sum(file.machine.startswith(name) for file in found)
+        twice = sum(file.machine.startswith(name) for file in files)
         machine = f"{name}-{twice + 1}" if twice else name
-        found.append(MachineFile(machine, group, _content(machine, group, reached)))
-    return tuple(found)
+        files.append(MachineFile(machine, group, _content(machine, group, reached)))
+    return tuple(files)
 
 
 def which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]:
@@ -74,13 +74,13 @@ def _slug(group: Group) -> str:
 def _content(machine: str, group: Group, reached: Connection) -> str:
     first, common = group.nodes[0].name, group.traits
     base = group.families[0] if len(group.families) == 1 else None
-    known: dict[str, Any] = {"model": common.machine}
+    values: dict[str, Any] = {"model": common.machine}
     if not base:
         # What a family gives is not repeated.
-        known |= {"model": common.machine or common.product, "gpus": common.gpus}
-        known |= {"cpu_architecture": common.architecture, "pci_vendors": [NVIDIA_PCI_VENDOR]}
-    fields = {name: value for name, value in known.items() if value}
-    lacking = missing(base) if base else (*(name for name in known if name not in fields), *_REQUIRED)
+        values |= {"model": common.machine or common.product, "gpus": common.gpus}
+        values |= {"cpu_architecture": common.architecture, "pci_vendors": [NVIDIA_PCI_VENDOR]}
+    fields = {name: value for name, value in values.items() if value}
+    lacking = missing(base) if base else (*(name for name in values if name not in fields), *_REQUIRED)
     fields = ({BASE: base} if base else {TO_COMPLETE: [*lacking]}) | fields
     fields["source"] = f"labels of node {first}"
     shown = some([node.name for node in group.nodes], _SHOWN)

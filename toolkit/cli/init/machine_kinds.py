@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.hardware.profiles import PROFILES
 from stacks.settings.pools import MOST_LENGTH
 from toolkit.cli.init.machine_files import MachineFile
-from toolkit.cli.init.machines import Group, known
+from toolkit.cli.init.machines import Group, catalogue
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def machines(groups: Sequence[Group]) -> list[str]:
 
 def gpus(groups: Sequence[Group]) -> int:
     """Return how many GPUs each machine has; 0 where they differ, or are not known."""
-    sizes = {each.name: each.gpus or 0 for each in known()}
+    sizes = {machine.name: machine.gpus or 0 for machine in catalogue()}
     sums = {
         size
         for group in groups

@@ -50,7 +50,7 @@ class Traits:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownMachine:
     """A machine of `core/hardware/machines`. None: it differs from site to site, or no source has it."""
 
     name: str
@@ -83,16 +83,16 @@ class Group:
 
 def grouped(nodes: Iterable[Node]) -> list[Group]:
     """Return the nodes by what they are, each group with the machines that its facts allow."""
-    found: dict[tuple[tuple[str, ...], Traits], list[Node]] = {}
+    groups: dict[tuple[tuple[str, ...], Traits], list[Node]] = {}
     for node in nodes:
         own = (node.roles, traits(node))
-        found.setdefault(next((key for key in found if _alike(key, own)), own), []).append(node)
-    return [_matched(tuple(same), common) for (_, common), same in found.items()]
+        groups.setdefault(next((key for key in groups if _alike(key, own)), own), []).append(node)
+    return [_matched(tuple(same), common) for (_, common), same in groups.items()]
 
 
-def _alike(one: tuple[tuple[str, ...], Traits], other: tuple[tuple[str, ...], Traits]) -> bool:
+def _alike(key: tuple[tuple[str, ...], Traits], other: tuple[tuple[str, ...], Traits]) -> bool:
     """Whether roles and traits are the same, but for what Linux reports of equal memory."""
-    (roles, first), (others, second) = one, other
+    (roles, first), (others, second) = key, other
     spread = abs(first.memory_gib - second.memory_gib)
     same = replace(second, memory_gib=first.memory_gib) == first
     return roles == others and same and spread <= first.memory_gib * _SPREAD
@@ -122,28 +122,31 @@ def traits(node: Node) -> Traits:
 def _matched(nodes: tuple[Node, ...], common: Traits) -> Group:
     if common.has_gpus is False:
         return Group(nodes, common)
-    fitting = [each for each in known() if _fits(each, common)]
-    complete = tuple(each.name for each in fitting if each.complete)
-    families = tuple(each.name for each in fitting if not each.complete) if common.has_gpus else ()
+    fitting = [machine for machine in catalogue() if _fits(machine, common)]
+    complete = tuple(machine.name for machine in fitting if machine.complete)
+    families = tuple(machine.name for machine in fitting if not machine.complete) if common.has_gpus else ()
     if common.machine:
-        called = tuple(each.name for each in fitting if each.complete and _is_called(each.model, common.machine))
+        called = tuple(
+            machine.name for machine in fitting if machine.complete and _is_called(machine.model, common.machine)
+        )
         complete, families = called, () if called else families
     certain = common.has_gpus and len(complete) == 1 and not families
     return Group(nodes, common, complete[0] if certain else None, complete, families)
 
 
-def _fits(each: Known, common: Traits) -> bool:
+def _fits(machine: KnownMachine, common: Traits) -> bool:
     """Return whether nothing contradicts that the node is this machine; without a GPU in sight its size must say it."""
     sizes = (
-        each.cpus is None or each.cpus == common.cpus,
-        not each.memory_gib or any(size * _LEAST_REPORTED <= common.memory_gib <= size for size in each.memory_gib),
-        each.architecture == common.architecture,
+        machine.cpus is None or machine.cpus == common.cpus,
+        not machine.memory_gib
+        or any(size * _LEAST_REPORTED <= common.memory_gib <= size for size in machine.memory_gib),
+        machine.architecture == common.architecture,
     )
     if not common.has_gpus:
-        return each.complete and all(sizes)
+        return machine.complete and all(sizes)
     gpus = (
-        common.gpus is None or each.gpus is None or each.gpus == common.gpus,
-        common.product is None or each.gpu is None or common.product in _products(each.gpu),
+        common.gpus is None or machine.gpus is None or machine.gpus == common.gpus,
+        common.product is None or machine.gpu is None or common.product in _products(machine.gpu),
     )
     return all(sizes) and all(gpus)
 
@@ -165,8 +168,8 @@ def _letters(name: str) -> str:
 
 def _pci(labels: Mapping[str, str]) -> list[tuple[str | None, str]]:
     """Return class and vendor of the PCI devices that labels name."""
-    found = (_PCI.fullmatch(label) for label, value in labels.items() if value == "true")
-    return [(match[1], match[2]) for match in found if match]
+    matches = (_PCI.fullmatch(label) for label, value in labels.items() if value == "true")
+    return [(match[1], match[2]) for match in matches if match]
 
 
 def _is_gpu(kind: str | None, vendor: str) -> bool:
@@ -174,10 +177,10 @@ def _is_gpu(kind: str | None, vendor: str) -> bool:
 
 
 @cache
-def known() -> tuple[Known, ...]:
+def catalogue() -> tuple[KnownMachine, ...]:
     """Return all machines of `core/hardware/machines`, those that are to be completed last."""
     complete = (
-        Known(
+        KnownMachine(
             name=name,
             complete=True,
             model=machine.model,
@@ -192,10 +195,10 @@ def known() -> tuple[Known, ...]:
     return (*complete, *(_incomplete(path.stem, read(path)) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}"))))
 
 
-def _incomplete(name: str, fields: Mapping[str, object]) -> Known:
+def _incomplete(name: str, fields: Mapping[str, object]) -> KnownMachine:
     cores, threads, memory = fields.get("cpu_cores"), fields.get("threads_per_core", 2), fields.get("memory_gib")
     gpu, gpus = resolve_gpu(fields.get("gpu")), fields.get("gpus")
-    return Known(
+    return KnownMachine(
         name=name,
         complete=False,
         model=str(fields.get("model", name)),

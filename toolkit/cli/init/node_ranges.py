@@ -14,8 +14,8 @@ def short(names: Iterable[str]) -> list[str]:
 
 def _parts(name: str) -> Parts:
     """Return what is before the last number of the first label, the number, and what is after it."""
-    found = _LAST_NUMBER.match(name)
-    return (found[1], found[2], found[3]) if found else (name, "", "")
+    match = _LAST_NUMBER.match(name)
+    return (match[1], match[2], match[3]) if match else (name, "", "")
 
 
 def _order(name: str) -> tuple[str, str, int, str]:

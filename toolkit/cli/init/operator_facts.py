@@ -81,7 +81,7 @@ def package(obj: Object) -> Package:
 
 
 def subscriptions(
-    found: Iterable[Object], versions: Iterable[Object], groups: Iterable[Object]
+    objects: Iterable[Object], versions: Iterable[Object], groups: Iterable[Object]
 ) -> Iterator[Subscription]:
     """Yield the subscriptions; `versions` are the ClusterServiceVersions, `groups` the OperatorGroups."""
     watched: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
@@ -89,8 +89,8 @@ def subscriptions(
         namespaces = read(group, "spec", "targetNamespaces")
         names = tuple(map(str, namespaces)) if isinstance(namespaces, list) else ()
         watched.setdefault(metadata.namespace(group), []).append((metadata.name(group), names))
-    phases = {(metadata.namespace(one), metadata.name(one)): one for one in versions}
-    for obj in found:
+    phases = {(metadata.namespace(version), metadata.name(version)): version for version in versions}
+    for obj in objects:
         installed = read(obj, "status", "installedCSV")
         version = phases.get((metadata.namespace(obj), str(installed)))
         own = watched.get(metadata.namespace(obj), [])
@@ -112,47 +112,51 @@ def subscriptions(
         )
 
 
-def by_namespace(found: Iterable[Object]) -> dict[str, tuple[str, ...]]:
+def by_namespace(objects: Iterable[Object]) -> dict[str, tuple[str, ...]]:
     """Return the names of the objects of each namespace that has some."""
     names: dict[str, tuple[str, ...]] = {}
-    for obj in found:
+    for obj in objects:
         names[metadata.namespace(obj)] = (*names.get(metadata.namespace(obj), ()), metadata.name(obj))
     return names
 
 
-def without_subscription(found: Iterable[Object], versions: Iterable[Object]) -> Iterator[str]:
+def without_subscription(objects: Iterable[Object], versions: Iterable[Object]) -> Iterator[str]:
     """Yield the versions of operators that are there without a subscription; copies of global ones are none."""
-    installed = {(metadata.namespace(one), read(one, "status", "installedCSV")) for one in found}
-    for one in versions:
-        copied = "olm.copiedFrom" in metadata.labels(one)
-        if not copied and (metadata.namespace(one), metadata.name(one)) not in installed:
-            yield f"{metadata.namespace(one)}/{metadata.name(one)}"
+    installed = {
+        (metadata.namespace(subscription), read(subscription, "status", "installedCSV")) for subscription in objects
+    }
+    for version in versions:
+        copied = "olm.copiedFrom" in metadata.labels(version)
+        if not copied and (metadata.namespace(version), metadata.name(version)) not in installed:
+            yield f"{metadata.namespace(version)}/{metadata.name(version)}"
 
 
 def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
     """Yield the Deployments of controllers of MPIJobs."""
-    for one in deployments:
-        if any(unmanaged_operators.image_name(image) in _MPI_OPERATORS for image in unmanaged_operators.images(one)):
-            yield f"{metadata.namespace(one)}/{metadata.name(one)}"
+    for deployment in deployments:
+        if any(
+            unmanaged_operators.image_name(image) in _MPI_OPERATORS for image in unmanaged_operators.images(deployment)
+        ):
+            yield f"{metadata.namespace(deployment)}/{metadata.name(deployment)}"
 
 
 def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
     """Yield the operators' Deployments that OLM did not make."""
     packages = {image: operator.package for operator in operators().values() for image in operator.images}
-    for one in deployments:
-        if "olm.owner" in metadata.labels(one):
+    for deployment in deployments:
+        if "olm.owner" in metadata.labels(deployment):
             continue
-        for image in unmanaged_operators.images(one):
+        for image in unmanaged_operators.images(deployment):
             if package := packages.get(unmanaged_operators.image_name(image)):
                 version = unmanaged_operators.minor_version(image.rpartition(":")[2])
-                tool = next(owners.tools(one), "")
-                yield Controller(package, metadata.namespace(one), metadata.name(one), version, tool)
+                tool = next(owners.tools(deployment), "")
+                yield Controller(package, metadata.namespace(deployment), metadata.name(deployment), version, tool)
                 break
 
 
 def _trouble(subscription: Object, installed: Any, version: Object | None) -> str:
     conditions = _maps(subscription, "status", "conditions")
-    truths = {one.get("type"): one for one in conditions if one.get("status") == "True"}
+    truths = {condition.get("type"): condition for condition in conditions if condition.get("status") == "True"}
     if failed := truths.get("ResolutionFailed"):
         return str(failed.get("message") or "OLM cannot resolve it")
     if not installed:
@@ -166,5 +170,5 @@ def _trouble(subscription: Object, installed: Any, version: Object | None) -> st
 
 def _maps(tree: Object, *keys: str) -> list[Mapping[str, Any]]:
     """Return the objects in a list; nothing else is one of them."""
-    found = read(tree, *keys)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    entries = read(tree, *keys)
+    return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []

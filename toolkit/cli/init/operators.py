@@ -33,18 +33,20 @@ def places(settings: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any
 
 def fit(settings: dict[str, Any], cluster: Cluster, release: Release, stack: str) -> list[Decision]:
     """Make the subscriptions those that the cluster can have, in place; return what is left to decide."""
-    found: list[Decision] = []
-    for path, wanted in places(settings):
-        found += _fitted(wanted, path, cluster, release, stack)
-    return found
+    decisions: list[Decision] = []
+    for path, subscription in places(settings):
+        decisions += _fitted(subscription, path, cluster, release, stack)
+    return decisions
 
 
-def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Release, stack: str) -> Iterator[Decision]:
-    name = wanted["package"]
-    there = [one for one in cluster.subscriptions if one.package == name]
-    owner = _owner(there, [one for one in cluster.controllers if one.package == name])
+def _fitted(
+    subscription: dict[str, Any], path: Path, cluster: Cluster, release: Release, stack: str
+) -> Iterator[Decision]:
+    name = subscription["package"]
+    existing = [candidate for candidate in cluster.subscriptions if candidate.package == name]
+    owner = _owner(existing, [controller for controller in cluster.controllers if controller.package == name])
     if owner is not None:
-        _use(wanted, owner)
+        _use(subscription, owner)
         yield Decision(
             path,
             f"{name} is installed in {owner.namespace}, {_by(owner)}: the stack uses it and leaves it as it is. To let "
@@ -52,30 +54,30 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
             mark=REVIEW,
         )
         return
-    if there:
-        unsupported = _is_unsupported(there[0], cluster.packages.get(name))
-        _follow(wanted, there[0], own_namespace_only=unsupported)
-        _name_instance(wanted, cluster, release)
-        trouble = _trouble(there, unsupported=unsupported)
+    if existing:
+        unsupported = _is_unsupported(existing[0], cluster.packages.get(name))
+        _follow(subscription, existing[0], own_namespace_only=unsupported)
+        _name_instance(subscription, cluster, release)
+        trouble = _trouble(existing, unsupported=unsupported)
         yield Decision(
             path,
-            f"{there[0].package} has a Subscription already, {there[0].namespace}/{there[0].name}"
+            f"{existing[0].package} has a Subscription already, {existing[0].namespace}/{existing[0].name}"
             + (trouble or f"; `./hpc state adopt --stack {stack}` imports it into the stack as it is"),
             mark=MARK if trouble else REVIEW,
         )
         return
-    orphans = [each for each in cluster.without_subscription if each.partition("/")[2].startswith(f"{name}.")]
+    orphans = [version for version in cluster.without_subscription if version.partition("/")[2].startswith(f"{name}.")]
     if orphans:
         yield Decision(
             path,
             f"{', '.join(orphans)} is a version of {name} without a Subscription, and the new one would fail on it: "
             f"delete it first (`oc delete csv -n {orphans[0].replace('/', ' ')}`)",
         )
-    if (namespace := wanted["namespace"]) in cluster.namespaces:
+    if (namespace := subscription["namespace"]) in cluster.namespaces:
         groups = cluster.operator_groups.get(namespace, ())
-        _name_instance(wanted, cluster, release)
+        _name_instance(subscription, cluster, release)
         if len(groups) == 1 and groups[0] != name:
-            wanted["operator_group"] = groups[0]
+            subscription["operator_group"] = groups[0]
         what = f" and its OperatorGroup {groups[0]}" if len(groups) == 1 else ""
         yield Decision(
             (*path, "namespace"),
@@ -85,20 +87,20 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         )
     package = cluster.packages.get(name)
     if package is not None:
-        yield from _offered(wanted, path, package, release)
+        yield from _offered(subscription, path, package, release)
     elif cluster.packages:
         yield Decision(
             path,
             f"OperatorHub here does not offer {name} (`oc get packagemanifests`): enable catalogue "
-            f"{wanted.get('source', 'redhat-operators')}, or mirror the package and name its catalogue in source",
+            f"{subscription.get('source', 'redhat-operators')}, or mirror the package and name its catalogue in source",
         )
 
 
-def _owner(there: list[Subscription], controllers: list[Controller]) -> Subscription | Controller | None:
+def _owner(existing: list[Subscription], controllers: list[Controller]) -> Subscription | Controller | None:
     """Return how an operator is installed, where it is not for the stack to manage."""
-    if len(there) == 1 and not there[0].trouble and (there[0].tool or there[0].namespace == _GLOBAL):
-        return there[0]
-    return controllers[0] if controllers and not there else None
+    if len(existing) == 1 and not existing[0].trouble and (existing[0].tool or existing[0].namespace == _GLOBAL):
+        return existing[0]
+    return controllers[0] if controllers and not existing else None
 
 
 def _by(owner: Subscription | Controller) -> str:
@@ -107,48 +109,48 @@ def _by(owner: Subscription | Controller) -> str:
     return "for all namespaces" if isinstance(owner, Subscription) else "without OLM"
 
 
-def _use(wanted: dict[str, Any], owner: Subscription | Controller) -> None:
+def _use(subscription: dict[str, Any], owner: Subscription | Controller) -> None:
     """Make a subscription one that the stack does not manage."""
-    channel = owner.channel if isinstance(owner, Subscription) else wanted["channel"]
+    channel = owner.channel if isinstance(owner, Subscription) else subscription["channel"]
     if isinstance(owner, Controller) and owner.version:
         channel = _VERSION.sub(lambda match: match[0].replace(f"{match[1]}.{match[2]}", owner.version), channel)
-    package = wanted["package"]
-    wanted.clear()
-    wanted |= {"installed": True, "package": package, "namespace": owner.namespace, "channel": channel}
+    package = subscription["package"]
+    subscription.clear()
+    subscription |= {"installed": True, "package": package, "namespace": owner.namespace, "channel": channel}
 
 
-def _is_unsupported(there: Subscription, package: Package | None) -> bool:
+def _is_unsupported(existing: Subscription, package: Package | None) -> bool:
     """Whether an operator is not installed because its OperatorGroup is for all namespaces."""
-    modes = package.channels.get(there.channel, frozenset()) if package else frozenset()
-    return bool(there.trouble and there.watches == () and modes and ALL_NAMESPACES not in modes)
+    modes = package.channels.get(existing.channel, frozenset()) if package else frozenset()
+    return bool(existing.trouble and existing.watches == () and modes and ALL_NAMESPACES not in modes)
 
 
-def _follow(wanted: dict[str, Any], there: Subscription, *, own_namespace_only: bool) -> None:
-    wanted["namespace"] = there.namespace
-    if there.watches is not None:
-        wanted["own_namespace_only"] = own_namespace_only or there.watches == (there.namespace,)
-    wanted["channel"] = there.channel or wanted["channel"]
-    names = {"subscription": there.name, "operator_group": there.groups[0] if len(there.groups) == 1 else ""}
-    wanted |= {field: name for field, name in names.items() if name and name != there.package}
-    _set_source(wanted, there.source, there.source_namespace)
-    wanted.pop("starting_csv", None)
-    if there.approval != "Automatic":
-        wanted["approval"] = there.approval
+def _follow(subscription: dict[str, Any], existing: Subscription, *, own_namespace_only: bool) -> None:
+    subscription["namespace"] = existing.namespace
+    if existing.watches is not None:
+        subscription["own_namespace_only"] = own_namespace_only or existing.watches == (existing.namespace,)
+    subscription["channel"] = existing.channel or subscription["channel"]
+    names = {"subscription": existing.name, "operator_group": existing.groups[0] if len(existing.groups) == 1 else ""}
+    subscription |= {field: name for field, name in names.items() if name and name != existing.package}
+    _set_source(subscription, existing.source, existing.source_namespace)
+    subscription.pop("starting_csv", None)
+    if existing.approval != "Automatic":
+        subscription["approval"] = existing.approval
 
 
-def _name_instance(wanted: dict[str, Any], cluster: Cluster, release: Release) -> None:
+def _name_instance(subscription: dict[str, Any], cluster: Cluster, release: Release) -> None:
     """Name the NodeFeatureDiscovery of the operator's namespace, where it has another name than the release's."""
-    instances = cluster.node_features.get(wanted["namespace"], ())
+    instances = cluster.node_features.get(subscription["namespace"], ())
     own = release.node_feature_discovery_instance
-    if wanted["package"] == _NODE_FEATURES and len(instances) == 1 and instances[0] != own:
-        wanted["instance"] = instances[0]
+    if subscription["package"] == _NODE_FEATURES and len(instances) == 1 and instances[0] != own:
+        subscription["instance"] = instances[0]
 
 
-def _trouble(there: list[Subscription], *, unsupported: bool) -> str:
+def _trouble(existing: list[Subscription], *, unsupported: bool) -> str:
     """Return why a stack cannot have an operator as it is there, with the remedy; empty where it can."""
-    first = there[0]
-    if len(there) > 1:
-        others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
+    first = existing[0]
+    if len(existing) > 1:
+        others = some([f"{subscription.namespace}/{subscription.name}" for subscription in existing[1:]])
         return f", and also {others}: two operators would act on the same objects; delete all Subscriptions but one"
     if len(first.groups) > 1:
         return f", and half-installed: {_too_many(first.namespace, first.groups)}"
@@ -174,12 +176,12 @@ def _too_many(namespace: str, groups: tuple[str, ...]) -> str:
     )
 
 
-def _offered(wanted: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:
-    _set_source(wanted, package.source, package.source_namespace)
-    before = wanted["channel"]
-    wanted["channel"] = channel = _channel(before, package, release)
+def _offered(subscription: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:
+    _set_source(subscription, package.source, package.source_namespace)
+    before = subscription["channel"]
+    subscription["channel"] = channel = _channel(before, package, release)
     if channel != before:
-        wanted.pop("starting_csv", None)
+        subscription.pop("starting_csv", None)
         yield Decision(
             (*path, "channel"),
             f"{package.name} has {some([*package.channels])} here, and not {before}"
@@ -188,33 +190,35 @@ def _offered(wanted: dict[str, Any], path: Path, package: Package, release: Rele
         )
     modes = package.channels.get(channel, frozenset())
     if modes and OWN_NAMESPACE not in modes and ALL_NAMESPACES in modes:
-        wanted["own_namespace_only"] = False
+        subscription["own_namespace_only"] = False
 
 
-def _channel(wanted: str, package: Package, release: Release) -> str:
+def _channel(channel: str, package: Package, release: Release) -> str:
     """Return the channel to follow: the wanted one, unless it is not offered, or for other releases only."""
-    listed = next((each.versions for each in release.operators if each.package == package.name), ())
-    fitting = [name for name in package.channels if (found := _version(name)) and ".".join(map(str, found)) in listed]
-    if wanted in package.channels and (not listed or wanted in fitting or _version(wanted) is None):
-        return wanted
+    listed = next((operator.versions for operator in release.operators if operator.package == package.name), ())
+    fitting = [
+        name for name in package.channels if (version := _version(name)) and ".".join(map(str, version)) in listed
+    ]
+    if channel in package.channels and (not listed or channel in fitting or _version(channel) is None):
+        return channel
     if fitting:
         return max(fitting, key=lambda name: _version(name) or (0, 0))
-    return wanted if wanted in package.channels else package.default_channel or wanted
+    return channel if channel in package.channels else package.default_channel or channel
 
 
 def _version(channel: str) -> tuple[int, int] | None:
-    found = _VERSION.search(channel)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _VERSION.search(channel)
+    return (int(match[1]), int(match[2])) if match else None
 
 
-def _set_source(wanted: dict[str, Any], source: str, namespace: str) -> None:
+def _set_source(subscription: dict[str, Any], source: str, namespace: str) -> None:
     if source:
-        wanted["source"] = source
+        subscription["source"] = source
     if namespace and namespace != _MARKETPLACE:
-        wanted["source_namespace"] = namespace
+        subscription["source_namespace"] = namespace
 
 
 def already(settings: Mapping[str, Any], cluster: Cluster) -> bool:
     """Whether the cluster has a subscription that the stack is to have."""
-    wanted = {each["package"] for _, each in places(dict(settings))}
-    return any(one.package in wanted for one in cluster.subscriptions)
+    packages = {subscription["package"] for _, subscription in places(dict(settings))}
+    return any(subscription.package in packages for subscription in cluster.subscriptions)

@@ -51,9 +51,11 @@ def _left_out(settings: dict[str, Any], cluster: Cluster) -> Iterator[str]:
         if settings.pop(field, None):
             yield f"{what} (`{field}`)"
     for field, what in _WITH_OPERATORS.items():
-        packages = [each["package"] for _, each in operators.places(settings.get(field))]
-        there = cluster.mpi_operators if field == "mpi_operator" else any(_has(cluster, each) for each in packages)
-        if not there and settings.pop(field, None):
+        packages = [subscription["package"] for _, subscription in operators.places(settings.get(field))]
+        installed = (
+            cluster.mpi_operators if field == "mpi_operator" else any(_has(cluster, package) for package in packages)
+        )
+        if not installed and settings.pop(field, None):
             yield f"{what} (`{field}`)"
     pool = settings.get("machine_config_pool")
     if pool not in (None, *BUILT_IN, *cluster.pools):
@@ -72,5 +74,8 @@ def _network(settings: dict[str, Any], cluster: Cluster) -> Iterator[str]:
 
 
 def _has(cluster: Cluster, package: str | None) -> bool:
-    packages = (*(each.package for each in cluster.subscriptions), *(each.package for each in cluster.controllers))
+    packages = (
+        *(subscription.package for subscription in cluster.subscriptions),
+        *(controller.package for controller in cluster.controllers),
+    )
     return package in packages

@@ -31,12 +31,12 @@ def nearest(example: Settings, groups: Sequence[Group]) -> Pool:
     return next((pool for pool in pools if pool.nodes[0].machine in possible), pools[0])
 
 
-def without(given: Mapping[str, Any], pool: Pool) -> dict[str, Any]:
+def without(settings_of_example: Mapping[str, Any], pool: Pool) -> dict[str, Any]:
     """Return an example's settings without its pools: those of one of them are the stack's."""
-    if "pools" not in given:
-        return dict(given)
-    own = given["pools"][pool.name]
-    settings = {key: value for key, value in given.items() if key != "pools"}
+    if "pools" not in settings_of_example:
+        return dict(settings_of_example)
+    own = settings_of_example["pools"][pool.name]
+    settings = {key: value for key, value in settings_of_example.items() if key != "pools"}
     return settings | {field: own[field] for field in _OF_A_POOL if field in own}
 
 

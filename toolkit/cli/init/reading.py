@@ -32,10 +32,10 @@ def read(cluster: Cluster) -> facts.Cluster:
     subscriptions, operator_groups = asked.all(kinds.SUBSCRIPTION), asked.all(kinds.OPERATOR_GROUP)
     namespaces = asked.all(kinds.NAMESPACE)
     quotas = asked.all(kinds.RESOURCE_QUOTA)
-    network = asked.one(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
-    infrastructure = asked.one(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
+    network = asked.get(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
+    infrastructure = asked.get(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
     mtu = value(network, "status", "clusterNetworkMTU")
-    kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
+    kube_system = next((namespace for namespace in namespaces if metadata.name(namespace) == "kube-system"), {})
     packages = map(operator_facts.package, asked.all(kinds.PACKAGE_MANIFEST))
     deployments = asked.all(kinds.DEPLOYMENT)
     unready = tuple(operand_states.sentences(asked.all))
@@ -44,7 +44,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         uid=metadata.uid(kube_system),
         nodes=tuple(sorted(map(facts.node, nodes), key=lambda node: node.name)),
         simulated=facts.simulated(nodes),
-        packages={one.name: one for one in packages},
+        packages={package.name: package for package in packages},
         subscriptions=tuple(operator_facts.subscriptions(subscriptions, versions, operator_groups)),
         operator_groups=operator_facts.by_namespace(operator_groups),
         without_subscription=tuple(operator_facts.without_subscription(subscriptions, versions)),
@@ -54,7 +54,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         pools=tuple(map(metadata.name, asked.all(kinds.MACHINE_CONFIG_POOL))),
         hosted=value(infrastructure, "status", "controlPlaneTopology") == "External",
         mtu=mtu if isinstance(mtu, int) else None,
-        namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},
+        namespaces={metadata.name(namespace): facts.namespace(namespace, quotas) for namespace in namespaces},
         gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),
         node_features=operator_facts.by_namespace(asked.all(kinds.NODE_FEATURE_DISCOVERY_V1)),
         mpi_operators=tuple(operator_facts.mpi_operators(deployments)),
@@ -72,10 +72,10 @@ class _Asked:
 
     def all(self, kind: Kind) -> list[Mapping[str, Any]]:
         """Return all objects of a kind; none where they cannot be read."""
-        found: list[dict[str, Any]] = self._answer(lambda: self._cluster.list(kind), kind, [])
-        return [one for one in found if isinstance(one, Mapping)]
+        objects: list[dict[str, Any]] = self._answer(lambda: self._cluster.list(kind), kind, [])
+        return [obj for obj in objects if isinstance(obj, Mapping)]
 
-    def one(self, kind: Kind, name: str) -> Mapping[str, Any]:
+    def get(self, kind: Kind, name: str) -> Mapping[str, Any]:
         """Return an object; an empty one where it is not there, or cannot be read."""
         return self._answer(lambda: self._cluster.read(kind, "", name), kind, None) or {}
 
@@ -90,9 +90,12 @@ class _Asked:
 
 
 def _version(cluster: Cluster) -> str:
-    found = _required(lambda: cluster.read(kinds.CLUSTER_VERSION, "", CLUSTER_VERSION), kinds.CLUSTER_VERSION)
-    versions = [*_completed(value(found, "status", "history")), value(found, "status", "desired", "version")]
-    version = next((one for one in versions if isinstance(one, str) and one), None)
+    cluster_version = _required(lambda: cluster.read(kinds.CLUSTER_VERSION, "", CLUSTER_VERSION), kinds.CLUSTER_VERSION)
+    versions = [
+        *_completed(value(cluster_version, "status", "history")),
+        value(cluster_version, "status", "desired", "version"),
+    ]
+    version = next((version for version in versions if isinstance(version, str) and version), None)
     if version is None:
         raise Problem(
             f"context {cluster.context!r} leads to {cluster.server}, which has no ClusterVersion: no OpenShift 4",

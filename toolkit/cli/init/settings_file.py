@@ -22,7 +22,7 @@ _MARKS = (
 _PLACE = ("config", f"{PROJECT}:{KEY}")
 
 
-def text_of(name: str, cluster: Cluster, context: str, example: str, found: Composition) -> str:
+def text_of(name: str, cluster: Cluster, context: str, example: str, composition: Composition) -> str:
     """Return the file of a stack on a cluster."""
     lines = [
         _SCHEMA,
@@ -31,7 +31,9 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, found: Comp
         _MARKS,
         *(f"Not read: {line}" for line in cluster.unread),
     ]
-    return text.head(lines) + text.commented(text.dumped(_nested(found.settings)), _comments(found.decisions))
+    return text.head(lines) + text.commented(
+        text.dumped(_nested(composition.settings)), _comments(composition.decisions)
+    )
 
 
 def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
@@ -59,10 +61,10 @@ def _seen(cluster: Cluster) -> Iterator[str]:
     yield f"OpenShift {cluster.version}{simulated}, {plural(len(cluster.nodes), 'node')}"
     if cluster.mtu:
         yield f"MTU of the pod network {cluster.mtu}"
-    installed = [f"{one.package} in {one.namespace}" for one in cluster.subscriptions]
+    installed = [f"{subscription.package} in {subscription.namespace}" for subscription in cluster.subscriptions]
     yield f"subscribed operators: {some(installed)}" if installed else "no subscribed operators"
     if cluster.storage_classes:
-        yield f"storage classes {some([each.name for each in cluster.storage_classes])}"
+        yield f"storage classes {some([storage_class.name for storage_class in cluster.storage_classes])}"
 
 
 def _nested(settings: dict[str, Any]) -> dict[str, Any]:
@@ -71,8 +73,8 @@ def _nested(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _comments(decisions: Iterable[Decision]) -> Iterator[tuple[tuple[str | int, ...], str, tuple[str, ...]]]:
-    for one in decisions:
-        yield (*_PLACE, *one.path), f"{one.mark}: {one.text}", one.options
+    for decision in decisions:
+        yield (*_PLACE, *decision.path), f"{decision.mark}: {decision.text}", decision.options
 
 
 def _renamed(content: str, values: dict[str, str]) -> str:

@@ -38,7 +38,7 @@ def texts(name: str, server: str = GITHUB) -> Mapping[str, str]:
     actions = _actions(server)
     written = {place: (_TEMPLATES / template).read_text() for template, place in _PLACES.items()}
     return {
-        place: _ACTION.sub(lambda found: found[1] + actions[found[1]], text.replace("@NAME@", name))
+        place: _ACTION.sub(lambda match: match[1] + actions[match[1]], text.replace("@NAME@", name))
         for place, text in written.items()
     }
 
@@ -74,10 +74,10 @@ def create(folder: Path, product: str | None, version: str | None, server: str, 
 
 
 def _origin() -> str | None:
-    found = subprocess.run(
+    process = subprocess.run(
         ["git", "remote", "get-url", "origin"], cwd=PRODUCT, capture_output=True, text=True, check=False
     )
-    return found.stdout.strip() or None
+    return process.stdout.strip() or None
 
 
 def _git(folder: Path, *arguments: str, why: str = "") -> str:

@@ -23,9 +23,13 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
 
     Where namespaces have a quota of GPUs, these are the tenants, as they are; else they are the example's.
     """
-    teams = {name: there for name, there in sorted(cluster.namespaces.items()) if there.quota and there.uid_range}
+    teams = {
+        name: namespace
+        for name, namespace in sorted(cluster.namespaces.items())
+        if namespace.quota and namespace.uid_range
+    }
     if teams and settings.get("tenants"):
-        settings["tenants"] = [_tenant(name, there) for name, there in teams.items()]
+        settings["tenants"] = [_tenant(name, namespace) for name, namespace in teams.items()]
         yield Decision(
             ("tenants",),
             f"these namespaces have a quota of GPUs: {some([*teams])}. `./hpc state adopt --stack {stack}` imports "
@@ -36,15 +40,18 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
             yield from _by_pool(settings["tenants"], teams, gpus)
         return
     tenants = settings.get("tenants", [])
-    taken = [each.uid_range for each in cluster.namespaces.values() if each.uid_range]
-    levels = {each.mcs for each in cluster.namespaces.values() if each.mcs}
+    taken = [namespace.uid_range for namespace in cluster.namespaces.values() if namespace.uid_range]
+    levels = {namespace.mcs for namespace in cluster.namespaces.values() if namespace.mcs}
     quotas = _quotas([tenant["gpu_quota"] for tenant in tenants], gpus)
     for index, tenant in enumerate(tenants):
-        there = cluster.namespaces.get(tenant["namespace"])
-        _set_ids(tenant, there.uid_range if there and there.uid_range else _free_block(tenant["uid_range"], taken))
-        tenant["mcs"] = there.mcs if there and there.mcs else _free_level(tenant["mcs"], levels)
+        namespace = cluster.namespaces.get(tenant["namespace"])
+        _set_ids(
+            tenant,
+            namespace.uid_range if namespace and namespace.uid_range else _free_block(tenant["uid_range"], taken),
+        )
+        tenant["mcs"] = namespace.mcs if namespace and namespace.mcs else _free_level(tenant["mcs"], levels)
         tenant["gpu_quota"] = quotas[index]
-        if there is not None:
+        if namespace is not None:
             yield Decision(
                 ("tenants", index),
                 f"the cluster has a namespace {tenant['namespace']} already: give another name, here and in builds and "
@@ -53,16 +60,16 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
         yield from _claims(tenant, index, settings, cluster)
 
 
-def _tenant(name: str, there: Namespace) -> dict[str, Any]:
+def _tenant(name: str, namespace: Namespace) -> dict[str, Any]:
     """Return the settings of a team that exists, with all that the cluster says of it."""
-    assert there.uid_range is not None  # noqa: S101 - it is a team by that
-    assert there.quota is not None  # noqa: S101
-    first, size = there.uid_range
-    quota, gpus = there.quota
+    assert namespace.uid_range is not None  # noqa: S101 - it is a team by that
+    assert namespace.quota is not None  # noqa: S101
+    first, size = namespace.uid_range
+    quota, gpus = namespace.quota
     return {
         "namespace": name,
         "uid_range": {"start": first} | ({"size": size} if size != _BLOCK else {}),
-        **({"mcs": there.mcs} if there.mcs else {}),
+        **({"mcs": namespace.mcs} if namespace.mcs else {}),
         "run_as_uid": first,
         "run_as_gid": first,
         "gpu_quota": gpus,
@@ -88,9 +95,9 @@ def _by_pool(
 def _quotas(own: Sequence[int | Mapping[str, int]], gpus: int | Mapping[str, int]) -> Sequence[int | dict[str, int]]:
     """Return the tenants' GPUs: as the example has them, as far as there are as many."""
     if isinstance(gpus, int):
-        return _amounts(own, [each if isinstance(each, int) else sum(each.values()) for each in own], gpus)
+        return _amounts(own, [quota if isinstance(quota, int) else sum(quota.values()) for quota in own], gpus)
     by_pool = {
-        name: _amounts(own, [each if isinstance(each, int) else each.get(name, 0) for each in own], size)
+        name: _amounts(own, [quota if isinstance(quota, int) else quota.get(name, 0) for quota in own], size)
         for name, size in gpus.items()
     }
     rows = [{name: amounts[index] for name, amounts in by_pool.items()} for index in range(len(own))]
@@ -101,7 +108,7 @@ def _amounts(own: Sequence[int | Mapping[str, int]], amounts: Sequence[int], siz
     """Return amounts for which there are GPUs: at most an equal share, but of quotas by pool in their proportion."""
     if not size:
         return amounts
-    if all(isinstance(each, int) for each in own):
+    if all(isinstance(quota, int) for quota in own):
         return [min(amount, size // len(own)) for amount in amounts]
     return [amount * min(size, sum(amounts)) // (sum(amounts) or 1) for amount in amounts]
 
@@ -136,19 +143,23 @@ def _free_level(level: str, levels: set[str]) -> str:
 def _claims(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
     if not cluster.storage_classes:
         return
-    ours = {each["class_name"] for each in (settings.get("storage") or {}).get("classes", ()) if "class_name" in each}
-    there = [each.name for each in cluster.storage_classes]
+    ours = {
+        storage_class["class_name"]
+        for storage_class in (settings.get("storage") or {}).get("classes", ())
+        if "class_name" in storage_class
+    }
+    class_names = [storage_class.name for storage_class in cluster.storage_classes]
     for number, volume in enumerate(tenant.get("volumes", ())):
         if volume["kind"] != _CLAIM or volume["storage_class"] in ours:
             continue
-        if volume["storage_class"] not in there:
+        if volume["storage_class"] not in class_names:
             volume["storage_class"] = _preferred(cluster)
         yield Decision(
             ("tenants", index, "volumes", number, "storage_class"),
-            f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(there)}",
+            f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(class_names)}",
         )
 
 
 def _preferred(cluster: Cluster) -> str:
     classes: Sequence[Any] = cluster.storage_classes
-    return str(next((each.name for each in classes if each.default), classes[0].name))
+    return str(next((storage_class.name for storage_class in classes if storage_class.default), classes[0].name))

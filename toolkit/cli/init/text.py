@@ -20,8 +20,8 @@ class _Dumper(yaml.SafeDumper):
     """Writes lists of plain values in one line, and texts of several lines as such."""
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
-        plain = all(not isinstance(one, Mapping | list | tuple) for one in sequence)
-        short = sum(len(str(one)) + 2 for one in sequence) < _SHORT
+        plain = all(not isinstance(item, Mapping | list | tuple) for item in sequence)
+        short = sum(len(str(item)) + 2 for item in sequence) < _SHORT
         return super().represent_sequence(tag, sequence, flow_style=(plain and short) or flow_style)
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:  # noqa: ARG002
@@ -50,8 +50,10 @@ def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) ->
     for path, words, lines in comments:
         line = yaml_nodes.line(root, path)
         column = len(rows[line]) - len(rows[line].lstrip())
-        above.setdefault(line, []).extend([*_folded([words], column), *(f"{' ' * column}# {each}" for each in lines)])
-    return "".join(f"{row}\n" for number, each in enumerate(rows) for row in (*above.get(number, ()), each))
+        above.setdefault(line, []).extend(
+            [*_folded([words], column), *(f"{' ' * column}# {comment_line}" for comment_line in lines)]
+        )
+    return "".join(f"{row}\n" for number, line in enumerate(rows) for row in (*above.get(number, ()), line))
 
 
 def head(lines: Sequence[str], verbatim: Sequence[str] = ()) -> str:

@@ -31,7 +31,7 @@ def fit(
 
     Jobs that become equal by having less room are one. `rooms` are by the job's pool, None: a job without one.
     """
-    found: list[dict[str, Any]] = []
+    fitted_stages: list[dict[str, Any]] = []
     dropped: list[str] = []
     for stage in stages:
         kept: list[dict[str, Any]] = []
@@ -39,27 +39,27 @@ def fit(
             fitted = _fitted(workload, rooms[workload.get("pool")])
             if fitted is None:
                 dropped.append(str(workload.get("name") or workload.get("kind")))
-            elif fitted not in [*kept, *(each for entry in found for each in entry["workloads"])]:
+            elif fitted not in [*kept, *(workload for entry in fitted_stages for workload in entry["workloads"])]:
                 kept.append(fitted)
         if kept:
-            found.append({**stage, "workloads": kept})
+            fitted_stages.append({**stage, "workloads": kept})
     count = len({name for room in rooms.values() for name in room.ours})
     text = f"left out, as {count} GPU nodes have no room for it: {', '.join(dropped)}"
-    return found, [Decision(("stages",), text)] if dropped else []
+    return fitted_stages, [Decision(("stages",), text)] if dropped else []
 
 
-def _on_nodes(given: Sequence[Mapping[str, Any]], rooms: Mapping[str | None, Room]) -> Iterator[Mapping[str, Any]]:
+def _on_nodes(workloads: Sequence[Mapping[str, Any]], rooms: Mapping[str | None, Room]) -> Iterator[Mapping[str, Any]]:
     """Yield workloads; those that a range of nodes made of one are one again, on as many nodes of ours, or all."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    for one in given:
-        groups.setdefault(json.dumps(_as_one(one), sort_keys=True), []).append(one)
+    for workload in workloads:
+        groups.setdefault(json.dumps(_as_one(workload), sort_keys=True), []).append(workload)
     for text, same in groups.items():
         if len(same) == 1:
             yield same[0]
             continue
         room = rooms[same[0].get("pool")]
-        wanted = room.ours if len(same) == len(room.theirs) else room.ours[: len(same)]
-        yield from ({**json.loads(text), "node": node} for node in short(wanted))
+        nodes = room.ours if len(same) == len(room.theirs) else room.ours[: len(same)]
+        yield from ({**json.loads(text), "node": node} for node in short(nodes))
 
 
 def _as_one(workload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,9 +95,9 @@ def _fitted(workload: Mapping[str, Any], room: Room) -> dict[str, Any] | None:
 
 def _layout(layout: Mapping[str, Any], nodes: int, gpus: int) -> dict[str, Any] | None:
     """Return the layout with as many pods as there is room for."""
-    each = min(layout.get("gpus", 1), gpus)
-    pods = min(layout.get("pods", 1), nodes * (gpus // each) if each else nodes)
+    gpus_per_pod = min(layout.get("gpus", 1), gpus)
+    pods = min(layout.get("pods", 1), nodes * (gpus // gpus_per_pod) if gpus_per_pod else nodes)
     if pods < 1:
         return None
     spread = {"nodes": min(layout["nodes"], nodes, pods)} if "nodes" in layout else {}
-    return {**layout, "pods": pods, "gpus": each, **spread}
+    return {**layout, "pods": pods, "gpus": gpus_per_pod, **spread}

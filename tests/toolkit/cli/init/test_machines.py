@@ -8,7 +8,7 @@ import yaml
 from tests.toolkit.cli.init.kit import H100, dgx, node
 from toolkit.cli.init import facts
 from toolkit.cli.init.machine_files import machine_files
-from toolkit.cli.init.machines import Group, grouped, known
+from toolkit.cli.init.machines import Group, catalogue, grouped
 
 REACHED = facts.Connection("kubeconfig", "site")
 
@@ -78,7 +78,7 @@ def test_pci_labels_are_evidence_of_gpus() -> None:
 
 def test_every_known_machine_fits_its_own_figures() -> None:
     """No known machine is excluded by its own labels and size."""
-    for machine in known():
+    for machine in catalogue():
         if machine.gpu is None or not machine.gpus:
             continue
         size = machine.memory_gib[0] if machine.memory_gib else 1000
@@ -117,7 +117,7 @@ def test_machines_whose_memory_is_reported_otherwise_are_of_one_kind(gib: int, k
 
 def test_a_file_over_a_base_says_what_the_base_gives() -> None:
     """A file over a base names the ports that it inherits, and the memory that is installed."""
-    b300 = next(each for each in known() if each.name == "dgx-b300")
+    b300 = next(each for each in catalogue() if each.name == "dgx-b300")
     assert b300.gpu
     found = dgx("a", product=b300.gpu.model.replace(" ", "-"), machine="", cpus=b300.cpus, gib=2013)
     (file,) = machine_files("site", grouped([facts.node(found)]), REACHED)

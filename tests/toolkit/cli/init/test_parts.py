@@ -216,4 +216,4 @@ WHOLE = [each.name for each in (examples.read(name, ROOT) for name in examples.n
 def test_what_is_given_for_an_example_means_the_same(name: str) -> None:
     """Whatever an example's file is made of, what is taken from it gives the same settings."""
     example = examples.read(name, ROOT)
-    assert settings.parse(example.given, name, name) == example.settings
+    assert settings.parse(example.effective, name, name) == example.settings
