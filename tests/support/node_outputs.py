@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 from toolkit.cli.hardware.from_logs import found_in
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read_stream
@@ -28,11 +28,11 @@ def readings(*texts: str | bytes) -> list[Reading]:
     ]
 
 
-def machine_of(*texts: str | bytes) -> Found:
+def machine_of(*texts: str | bytes) -> MachineFields:
     """Return what is known of the machine of these outputs."""
     return found_in(readings(*texts))
 
 
-def rails(machine: Found) -> list[tuple[str, tuple[int, ...], str]]:
+def rails(machine: MachineFields) -> list[tuple[str, tuple[int, ...], str]]:
     """Return the rails with the GPUs next to them."""
     return [(hca["name"], tuple(hca["gpus"]), hca["distance"]) for hca in machine.fields.get("hcas", ())]

@@ -45,7 +45,7 @@ FilesOption = Annotated[
 @with_options
 def command(
     *,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     node: NodesOption = None,
     file: FilesOption = None,
@@ -62,35 +62,37 @@ def command(
     Exit status 0: no difference; 1: differences; 2: not everything could
     be compared; 3: nothing compared.
     """
-    wanted = stacks.read(stack, name)
-    machines = _machines(wanted, node or ())
+    stack = stacks.read(stack_name, name)
+    machines = _machines(stack, node or ())
     if file:
         if len(machines) > 1 and node:
             raise Problem("the files are of one node, and --node names several", "Name one.")
         label = node[0] if node else "the node of the files"
-        raise typer.Exit(_report({label: compared(wanted.settings, machines[0], read_files(file))}))
-    cluster = cluster_of(wanted, None, None)
-    found: dict[str, Comparison | Problem] = {}
-    for each in machines:
+        raise typer.Exit(_report({label: compared(stack.settings, machines[0], read_files(file))}))
+    cluster = cluster_of(stack, None, None)
+    comparisons: dict[str, Comparison | Problem] = {}
+    for node_name in machines:
         try:
-            outputs = collect(cluster, each, options, wanted)
-            found[each] = compared(wanted.settings, each, readings_of(each, outputs.labels, outputs.printed))
+            outputs = collect(cluster, node_name, options, stack)
+            comparisons[node_name] = compared(
+                stack.settings, node_name, readings_of(node_name, outputs.labels, outputs.printed)
+            )
         except Problem as problem:
-            found[each] = problem
-    raise typer.Exit(_report(found))
+            comparisons[node_name] = problem
+    raise typer.Exit(_report(comparisons))
 
 
 def _machines(stack: Stack, names: Sequence[str]) -> list[str]:
     """Return the nodes to check; raise Problem for one that has no machine file."""
-    known = [node.name for node in stack.settings.gpu_nodes]
-    if unknown := [name for name in names if name not in known]:
+    node_names = [node.name for node in stack.settings.gpu_nodes]
+    if unknown := [name for name in names if name not in node_names]:
         raise Problem(
             f"--node {unknown[0]}: not a node with GPUs of stack {stack.name}",
-            f"Its nodes: {', '.join(known) or 'none'}.",
+            f"Its nodes: {', '.join(node_names) or 'none'}.",
         )
-    if not known:
+    if not node_names:
         raise Problem(f"stack {stack.name} has no nodes with GPUs", "Give its nodes a `machine`.")
-    return [*names] or known
+    return [*names] or node_names
 
 
 def compared(settings: Settings, node: str, readings: Sequence[Reading]) -> Comparison:
@@ -98,7 +100,10 @@ def compared(settings: Settings, node: str, readings: Sequence[Reading]) -> Comp
     facts = gather(readings)
     require_one_node(facts)
     result = compare(expected(settings, node), facts)
-    unclear = [NotCompared(one.what, f"two lines do not agree: {one.text}") for one in facts.contradictions.values()]
+    unclear = [
+        NotCompared(contradiction.what, f"two lines do not agree: {contradiction.text}")
+        for contradiction in facts.contradictions.values()
+    ]
     return result._replace(
         differences=[*_swapped(settings, node, facts), *result.differences], unknown=[*result.unknown, *unclear]
     )
@@ -130,20 +135,20 @@ def expected(settings: Settings, node: str) -> Profile:
     return pool.machine.model_copy(update={"link_layer": "Ethernet"}) if roce else pool.machine
 
 
-def _report(found: Mapping[str, Comparison | Problem]) -> int:
+def _report(comparisons: Mapping[str, Comparison | Problem]) -> int:
     """Print a line for each difference, and return the exit status."""
     differ = undecided = 0
-    for node, one in found.items():
-        if isinstance(one, Problem):
+    for node, comparison in comparisons.items():
+        if isinstance(comparison, Problem):
             undecided += 1
-            print_notice(f"{node}: not compared: {one}")
+            print_notice(f"{node}: not compared: {comparison}")
             continue
-        for difference in one.differences:
+        for difference in comparison.differences:
             print_text(f"{node}: {difference}")
-        for unknown in one.unknown:
+        for unknown in comparison.unknown:
             print_notice(f"{node}: {unknown}")
-        differ += bool(one.differences)
-        undecided += bool(one.unknown)
-    nodes = plural(len(found), "node")
+        differ += bool(comparison.differences)
+        undecided += bool(comparison.unknown)
+    nodes = plural(len(comparisons), "node")
     print_text(f"{nodes}: {differ} with differences, {undecided} not compared in full")
     return DIFFERS if differ else UNDECIDED if undecided else SAME

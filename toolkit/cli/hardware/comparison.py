@@ -31,11 +31,11 @@ class Comparison(NamedTuple):
 
 def compare(machine: Profile, facts: Facts) -> Comparison:
     """Return the differences between a node and its machine, and what the node's outputs do not show."""
-    found = [*_gpus(machine, facts), *_processors(machine, facts), *_memory(machine, facts)]
-    found += port_comparison.compare(machine, facts)
+    results = [*_gpus(machine, facts), *_processors(machine, facts), *_memory(machine, facts)]
+    results += port_comparison.compare(machine, facts)
     return Comparison(
-        [each for each in found if isinstance(each, Difference)],
-        [each for each in found if isinstance(each, NotCompared)],
+        [result for result in results if isinstance(result, Difference)],
+        [result for result in results if isinstance(result, NotCompared)],
     )
 
 
@@ -46,11 +46,11 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
         return
     if count != machine.gpus:
         yield Difference("number of GPUs", machine.gpus, count, f"{_FALLEN}, or correct `gpus`")
-    wanted = labelled(machine.gpu)
+    label = labelled(machine.gpu)
     product = facts.get(NODE, "product of the GPUs")
-    if product not in (None, wanted):
+    if product not in (None, label):
         yield Difference(
-            "model of the GPUs", wanted, product, "Name the node's own machine as its `machine`, or its `pool`"
+            "model of the GPUs", label, product, "Name the node's own machine as its `machine`, or its `pool`"
         )
     if count != machine.gpus:
         return
@@ -60,16 +60,16 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
 
 def _places(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     lists = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
-    found = dict(numa_of_gpus(facts, machine.gpus, {node: text for node, text in lists.items() if text}))
-    if machine.numa and len(found) < machine.gpus:
+    numa_nodes = dict(numa_of_gpus(facts, machine.gpus, {node: text for node, text in lists.items() if text}))
+    if machine.numa and len(numa_nodes) < machine.gpus:
         yield NotCompared("NUMA nodes of the GPUs", "nvidia-smi topo -m does not give them")
     for node in machine.numa:
         for gpu in node.gpus:
-            if found.get(gpu, node.id) != node.id:
+            if numa_nodes.get(gpu, node.id) != node.id:
                 yield Difference(
                     f"GPU{gpu}: NUMA node",
                     node.id,
-                    found[gpu],
+                    numa_nodes[gpu],
                     "Compare firmware settings and the slots of risers with another node, or correct `numa`",
                 )
     for gpu, bus in enumerate(machine.gpu_buses):
@@ -85,10 +85,10 @@ def _links(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]
         return
     # What is not printed is as expected.
     seen = [[*row] for row in expected]
-    for one, other in combinations(gpus, 2):
-        path = facts.get(f"GPU{one}", f"path to GPU{other}")
+    for gpu, other in combinations(gpus, 2):
+        path = facts.get(f"GPU{gpu}", f"path to GPU{other}")
         if path is not None:
-            seen[one][other] = seen[other][one] = int(path[2:]) if path.startswith("NV") else 0
+            seen[gpu][other] = seen[other][gpu] = int(path[2:]) if path.startswith("NV") else 0
     for differing in nvlinks.differing(seen, expected):
         yield Difference(
             " to ".join(f"GPU{gpu}" for gpu in differing) + (": NVLinks" if len(differing) == 1 else ""),
@@ -103,18 +103,18 @@ def _links(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]
 def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     total = facts.get(NODE, "logical CPUs")
     nodes = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
-    found = {node: text for node, text in nodes.items() if text}
-    if total is None and not found:
+    cpu_lists = {node: text for node, text in nodes.items() if text}
+    if total is None and not cpu_lists:
         yield NotCompared("CPUs", "neither lscpu nor numactl -H shows them")
     if total not in (None, machine.cpus):
         yield Difference("logical CPUs", machine.cpus, total, _FIRMWARE)
-    wanted = {node.id: cpus.write(node.cpu_set) for node in machine.numa}
-    for node in sorted((wanted.keys() | found.keys()) if wanted and found else ()):
-        if wanted.get(node) != found.get(node):
+    expected = {node.id: cpus.write(node.cpu_set) for node in machine.numa}
+    for node in sorted((expected.keys() | cpu_lists.keys()) if expected and cpu_lists else ()):
+        if expected.get(node) != cpu_lists.get(node):
             yield Difference(
                 f"CPUs of NUMA node {node}",
-                wanted.get(node, _NONE),
-                found.get(node, _NONE),
+                expected.get(node, _NONE),
+                cpu_lists.get(node, _NONE),
                 _FIRMWARE,
             )
 

@@ -46,34 +46,42 @@ _OF_NUMA = {"CPUs": "numa", "memory, MiB": "numa: memory_gib"}
 
 def of_other_nodes(contradictions: Iterable[Contradiction]) -> list[str]:
     """Return the contradictions which show that outputs are of several nodes."""
-    return [one.text for one in contradictions if one.what in _IDENTITY]
+    return [contradiction.text for contradiction in contradictions if contradiction.what in _IDENTITY]
 
 
-def field(one: Contradiction) -> str | None:
+def field(contradiction: Contradiction) -> str | None:
     """Return the field that a contradiction leaves open, or `field: part`; None where it is about no field."""
-    if one.subject == NODE:
-        return _OF_NODE.get(one.what)
-    if re.fullmatch(r"GPU\d+", one.subject):
-        between_gpus = re.fullmatch(rf"{PATH}GPU\d+", one.what)
-        return "nvlink" if between_gpus else "hcas" if one.what.startswith(PATH) else _OF_GPU.get(one.what)
-    if one.subject.startswith("NUMA node"):
-        return _OF_NUMA.get(one.what)
-    return "hcas" if one.what.startswith(PATH) else _OF_PORT.get(one.what)
+    if contradiction.subject == NODE:
+        return _OF_NODE.get(contradiction.what)
+    if re.fullmatch(r"GPU\d+", contradiction.subject):
+        between_gpus = re.fullmatch(rf"{PATH}GPU\d+", contradiction.what)
+        return (
+            "nvlink"
+            if between_gpus
+            else "hcas"
+            if contradiction.what.startswith(PATH)
+            else _OF_GPU.get(contradiction.what)
+        )
+    if contradiction.subject.startswith("NUMA node"):
+        return _OF_NUMA.get(contradiction.what)
+    return "hcas" if contradiction.what.startswith(PATH) else _OF_PORT.get(contradiction.what)
 
 
-def leave_open(fields: dict[str, Any], missing: dict[str, str], one: Contradiction) -> None:
+def leave_open(fields: dict[str, Any], missing: dict[str, str], contradiction: Contradiction) -> None:
     """Remove what a contradiction leaves open from the fields of a machine, and list it with both lines."""
-    name = field(one)
+    name = field(contradiction)
     if name is None:
         return
     whole, _, part = name.partition(": ")
     if not part:
         fields.pop(name, None)
-    if one.what == MEMORY:
+    if contradiction.what == MEMORY:
         for node in fields.get("numa", ()):
             node.pop("memory_gib", None)
     for entry in fields.get(whole, ()) if part else ():
-        if part in entry and (whole != "hcas" or entry["name"] == one.subject):
+        if part in entry and (whole != "hcas" or entry["name"] == contradiction.subject):
             # Every port has the field `netdev`, which may be null.
             entry.update({part: None}) if part == "netdev" else entry.pop(part)
-    missing[name] = f"{missing[name]}; {one.text}" if "), but " in missing.get(name, "") else one.text
+    missing[name] = (
+        f"{missing[name]}; {contradiction.text}" if "), but " in missing.get(name, "") else contradiction.text
+    )

@@ -38,7 +38,7 @@ def command(
     *,
     node: NodeOption,
     output: OutputOption = None,
-    stack: StackChoice = None,
+    stack_name: StackChoice = None,
     name: OtherName = None,
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
@@ -54,19 +54,19 @@ def command(
 
     What the pod cannot see is reported, and is missing from the file.
     """
-    wanted = stacks.read(stack, name) if stack is not None else None
-    cluster = cluster_of(wanted, kubeconfig, context)
+    stack = stacks.read(stack_name, name) if stack_name is not None else None
+    cluster = cluster_of(stack, kubeconfig, context)
     if manifest:
-        text = yaml.safe_dump(job_of(node_of(cluster, node), options, wanted), sort_keys=False)
+        text = yaml.safe_dump(job_of(node_of(cluster, node), options, stack), sort_keys=False)
         print(text, end="")  # noqa: T201 - for a program
         return
     if output is None:
         raise Problem("there is no file to write", "Name it: -o machines/NAME.yaml.")
     require_new(output)
-    outputs = collect(cluster, node, options, wanted)
+    outputs = collect(cluster, node, options, stack)
     if log is not None:
         write_text(log, outputs.printed)
-    for each in outputs.unseen:
-        print_notice(f"not seen: {each.command}: {each.reason}")
+    for unseen_command in outputs.unseen:
+        print_notice(f"not seen: {unseen_command.command}: {unseen_command.reason}")
     made = machine_of(node, outputs.labels, outputs.printed)
-    write(made.text, made.found, output)
+    write(made.text, made.machine, output)

@@ -28,13 +28,13 @@ def find(facts: Facts, gpus: int) -> Rails:
     return choose([_port(facts, name, gpus) for name in names], gpus, on_grace=_is_grace(facts))
 
 
-def candidates(facts: Facts, found: Rails) -> list[str]:
+def candidates(facts: Facts, rails: Rails) -> list[str]:
     """Return the devices that may be rails of a node of which it is not decided, each with what is known of it."""
-    known = {*facts.subjects("column of the matrix"), *facts.subjects("interface"), *facts.subjects("link layer")}
-    return [_described(facts, name) for name in sorted(known - found.no_rails.keys(), key=by_number)]
+    devices = {*facts.subjects("column of the matrix"), *facts.subjects("interface"), *facts.subjects("link layer")}
+    return [_described(facts, name) for name in sorted(devices - rails.no_rails.keys(), key=by_number)]
 
 
-def hcas(facts: Facts, found: Rails, numa: Mapping[int, int]) -> list[dict[str, Any]]:
+def hcas(facts: Facts, rails: Rails, numa: Mapping[int, int]) -> list[dict[str, Any]]:
     """Return the rails as `hcas`; `numa` is the NUMA node of each GPU. What is not known is left out."""
     nodes = _numa_nodes(facts, numa)
     return [
@@ -47,11 +47,11 @@ def hcas(facts: Facts, found: Rails, numa: Mapping[int, int]) -> list[dict[str, 
             **_given(rate_gbps=rate(facts, port.name), pci=pci(facts, port.name)),
             "distances": [*port.paths],
         }
-        for port in found.ports
+        for port in rails.ports
     ]
 
 
-def other_devices(facts: Facts, found: Rails, numa: Mapping[int, int], gpus: int) -> list[dict[str, Any]]:
+def other_devices(facts: Facts, rails: Rails, numa: Mapping[int, int], gpus: int) -> list[dict[str, Any]]:
     """Return the devices that are not rails as `other_devices`; one without a known NUMA node is left out."""
     nodes = _numa_nodes(facts, numa)
     return [
@@ -62,7 +62,7 @@ def other_devices(facts: Facts, found: Rails, numa: Mapping[int, int], gpus: int
             **_given(pci=pci(facts, name)),
             "distances": [path(facts, name, gpu) for gpu in range(gpus)],
         }
-        for name, why in sorted(found.no_rails.items(), key=lambda item: by_number(item[0]))
+        for name, why in sorted(rails.no_rails.items(), key=lambda item: by_number(item[0]))
         if name in nodes
     ]
 
@@ -84,9 +84,9 @@ def rate(facts: Facts, name: str) -> int | None:
     return own if own is not None or chip is None or len(rates) != 1 else rates.pop()
 
 
-def adapter(facts: Facts, found: Rails) -> str | None:
+def adapter(facts: Facts, rails: Rails) -> str | None:
     """Return the model of the rails' adapter, its CA type where no name is known; None where there are several."""
-    chips = {facts.get(port.name, "CA type") for port in found.ports}
+    chips = {facts.get(port.name, "CA type") for port in rails.ports}
     if len(chips) != 1 or None in chips:
         return None
     (chip,) = chips
@@ -95,10 +95,10 @@ def adapter(facts: Facts, found: Rails) -> str | None:
 
 def pci(facts: Facts, name: str) -> str | None:
     """Return the PCI address: as ibdev2netdev -v prints it, or by the interface's name if lspci has a device there."""
-    known: str | None = facts.get(name, "PCI address")
+    pci_address: str | None = facts.get(name, "PCI address")
     place = _BY_SYSTEMD.match(facts.get(name, "interface") or "")
-    if known is not None or place is None:
-        return known
+    if pci_address is not None or place is None:
+        return pci_address
     domain, bus, slot, function = (int(number or 0) for number in place.groups())
     address = f"{domain:04x}:{bus:02x}:{slot:02x}.{function}"
     device = facts.get(f"PCI {address}", "device") or ""
@@ -126,8 +126,8 @@ def _card(facts: Facts, name: str) -> str:
     return next(same, name)
 
 
-def _between(facts: Facts, one: str, other: str) -> Any:
-    first, second = sorted((one, other), key=by_number)
+def _between(facts: Facts, device: str, other: str) -> Any:
+    first, second = sorted((device, other), key=by_number)
     return facts.get(first, f"path to {second}")
 
 
@@ -144,9 +144,9 @@ def is_virtual(facts: Facts, name: str) -> bool:
 
 def path(facts: Facts, name: str, gpu: int) -> str | None:
     """Return the PCIe path between a device and a GPU; None where no matrix gives it."""
-    one, other = sorted((name, f"GPU{gpu}"), key=by_number)
-    found = facts.get(one, f"path to {other}")
-    return found if found in (*_SAME_NODE, "SYS") else None
+    device, other = sorted((name, f"GPU{gpu}"), key=by_number)
+    path_type = facts.get(device, f"path to {other}")
+    return path_type if path_type in (*_SAME_NODE, "SYS") else None
 
 
 def _devices_agree(facts: Facts, names: Sequence[str]) -> None:
@@ -172,23 +172,23 @@ def _devices_agree(facts: Facts, names: Sequence[str]) -> None:
 def _numa_nodes(facts: Facts, numa: Mapping[int, int]) -> dict[str, int]:
     """Return the NUMA nodes of devices: as lspci -v has it, or that of what is on the same node."""
     names = facts.subjects("column of the matrix")
-    found: dict[str, int] = {}
+    numa_nodes: dict[str, int] = {}
     for name in names:
         by_lspci = facts.get(f"PCI {pci(facts, name)}", "NUMA node")
         by_gpu = next((node for gpu, node in sorted(numa.items()) if path(facts, name, gpu) in _SAME_NODE), None)
         if (node := by_gpu if by_gpu is not None else by_lspci) is not None:
-            found[name] = node
-    for name in (name for name in names if name not in found):
-        for other in [*found]:
+            numa_nodes[name] = node
+    for name in (name for name in names if name not in numa_nodes):
+        for other in [*numa_nodes]:
             if _between(facts, name, other) in _SAME_NODE:
-                found[name] = found[other]
-    return found
+                numa_nodes[name] = numa_nodes[other]
+    return numa_nodes
 
 
 def _details(facts: Facts, name: str) -> str:
-    known = [facts.get(name, "interface"), link_layer(facts, name)]
+    properties = [facts.get(name, "interface"), link_layer(facts, name)]
     speed = facts.get(name, "rate, Gb/s")
-    shown = [*(each for each in known if each), *([f"{speed} Gb/s"] if speed else [])]
+    shown = [*(detail for detail in properties if detail), *([f"{speed} Gb/s"] if speed else [])]
     return f" ({', '.join(shown)})" if shown else ""
 
 

@@ -37,14 +37,14 @@ class Facts:
         """Record a fact; None is not known. Another value of the same is a contradiction, and the first one stays."""
         if value is None:
             return
-        known = self._known.setdefault((subject, what), Fact(value, place))
-        if known.value != value:
-            self.contradict(subject, what, known, Fact(value, place))
+        fact = self._known.setdefault((subject, what), Fact(value, place))
+        if fact.value != value:
+            self.contradict(subject, what, fact, Fact(value, place))
 
-    def contradict(self, subject: str, what: str, one: Fact, other: Fact) -> None:
+    def contradict(self, subject: str, what: str, fact: Fact, other: Fact) -> None:
         """Record that two lines do not agree."""
         title = what if subject == NODE else f"{subject}: {what}"
-        text = f"{title}: {one.value} ({one.place}), but {other.value} ({other.place})"
+        text = f"{title}: {fact.value} ({fact.place}), but {other.value} ({other.place})"
         self.contradictions.setdefault(title, Contradiction(subject, what, text))
 
     def get(self, subject: str, what: str) -> Any:
@@ -62,4 +62,6 @@ class Facts:
 
     def subjects(self, what: str) -> list[str]:
         """Return the subjects of which a property is known, in the order of their numbers."""
-        return sorted((name for name, each in self._known if each == what), key=lambda name: (len(name), name))
+        return sorted(
+            (name for name, property_name in self._known if property_name == what), key=lambda name: (len(name), name)
+        )

@@ -8,12 +8,12 @@ class Difference(NamedTuple):
 
     what: str
     expected: object
-    found: object
+    seen: object
     remedy: str
 
     def __str__(self) -> str:
         """Return it in one line."""
-        return f"{self.what}: expected {self.expected}, found {self.found}; {self.remedy}"
+        return f"{self.what}: expected {self.expected}, found {self.seen}; {self.remedy}"
 
 
 class NotCompared(NamedTuple):

@@ -49,16 +49,16 @@ def command(
     settings = stacks.read(stack).settings
     of_job = _pool(pool, settings)
     nodes = of_job.free
-    there = chosen(free, nodes) if free else nodes
+    free_gpus = chosen(free, nodes) if free else nodes
     if within:
-        found = plan_within(rooms(within, there, of_job, settings), gpus, gpus_per_pod, level=within)
+        placement_plan = plan_within(rooms(within, free_gpus, of_job, settings), gpus, gpus_per_pod, level=within)
     else:
-        found = plan(there, gpus, gpus_per_pod)
+        placement_plan = plan(free_gpus, gpus, gpus_per_pod)
     if plain:
-        print_json(_data(found))
+        print_json(_data(placement_plan))
     else:
-        print_text(found.table())
-    raise typer.Exit(0 if found.options else 1)
+        print_text(placement_plan.table())
+    raise typer.Exit(0 if placement_plan.options else 1)
 
 
 def _pool(name: str | None, settings: Settings) -> Pool:
@@ -70,19 +70,19 @@ def _pool(name: str | None, settings: Settings) -> Pool:
 
 def rooms(level: str, free: Mapping[str, int], pool: Pool, settings: Settings) -> list[dict[str, int]]:
     """Return the free GPUs of each domain of a level; raise Problem where the pool does not know any."""
-    known = [each.name for each in (*topology.levels(pool, settings), topology.HOSTS)]
-    if level not in known:
+    names = [topology_level.name for topology_level in (*topology.levels(pool, settings), topology.HOSTS)]
+    if level not in names:
         where = f"of pool {pool.name}" if pool.declared else "in this stack"
         raise Problem(
-            f"--within {level}: no level of the fabric {where}", f"Known: {', '.join(known)} (queues.topology)."
+            f"--within {level}: no level of the fabric {where}", f"Known: {', '.join(names)} (queues.topology)."
         )
-    found = topology.within(level, free, pool, settings)
-    if not found:
+    domains = topology.within(level, free, pool, settings)
+    if not domains:
         raise Problem(
             f"--within {level}: the cluster's nodes have their labels from elsewhere",
             "Give the nodes' places in the settings (nodes[].topology), or leave it out.",
         )
-    return found
+    return domains
 
 
 def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:
@@ -90,7 +90,7 @@ def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:
 
     `nodes` are the GPU nodes with the GPUs that jobs may have.
     """
-    found: dict[str, int] = {}
+    free_gpus: dict[str, int] = {}
     for entry in text.split(","):
         name, _, number = (part.strip() for part in entry.partition("="))
         meant = [name] if name in nodes else [node for node in nodes if node.split(".")[0] == name]
@@ -100,16 +100,16 @@ def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:
                 f"GPU nodes: {some([*nodes], _SHOWN)}",
             )
         (node,) = meant
-        if node in found or int(number) > nodes[node]:
-            why = "is given twice" if node in found else f"has {nodes[node]} GPUs for jobs, not {number}"
+        if node in free_gpus or int(number) > nodes[node]:
+            why = "is given twice" if node in free_gpus else f"has {nodes[node]} GPUs for jobs, not {number}"
             raise Problem(f"--free: {node} {why}", "Give each node once, with no more GPUs than it has.")
-        found[node] = int(number)
-    return found
+        free_gpus[node] = int(number)
+    return free_gpus
 
 
-def _data(found: Plan) -> dict[str, object]:
+def _data(job_plan: Plan) -> dict[str, object]:
     options = [
         {"layout": str(option), "pods": option.pods, "gpusPerPod": option.gpus, "nodes": dict(option.on)}
-        for option in found.options
+        for option in job_plan.options
     ]
-    return {"gpus": found.gpus, "layouts": options, "reason": found.reason}
+    return {"gpus": job_plan.gpus, "layouts": options, "reason": job_plan.reason}

@@ -12,7 +12,7 @@ from core.hardware.profiles import Profile
 from toolkit.cli.hardware import contradictions, machine_file
 from toolkit.cli.hardware.assembly import assemble
 from toolkit.cli.hardware.facts import Facts
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS, gather
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
@@ -45,8 +45,8 @@ def command(files: Files, output: OutputOption = None) -> None:
     """
     require_new(output)
     readings = read_files(files)
-    found = found_in(readings)
-    write(machine_file.text(found, machine_file.sources(readings), "from-logs"), found, output)
+    machine = found_in(readings)
+    write(machine_file.text(machine, machine_file.sources(readings), "from-logs"), machine, output)
 
 
 def require_new(output: Path | None) -> None:
@@ -55,23 +55,23 @@ def require_new(output: Path | None) -> None:
         raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
 
 
-def write(text: str, found: Found, output: Path | None) -> None:
+def write(text: str, machine: MachineFields, output: Path | None) -> None:
     """Write a machine file, or print it, and report what is missing in it.
 
     Exits with status 1 where outputs contradict each other, or the node has a fault.
     """
     write_text(output or STANDARD_OUTPUT, text)
     if output not in (None, STANDARD_OUTPUT):
-        print_text(f"{output}: written" + ("" if found.missing else "; nothing is missing"))
-    for name, why in found.missing.items():
+        print_text(f"{output}: written" + ("" if machine.missing else "; nothing is missing"))
+    for name, why in machine.missing.items():
         print_notice(f"to complete: {name}: {why}")
-    for lines in found.contradictions[:_CONTRADICTIONS]:
+    for lines in machine.contradictions[:_CONTRADICTIONS]:
         print_notice(f"the outputs contradict each other: {lines}")
-    if (more := len(found.contradictions) - _CONTRADICTIONS) > 0:
+    if (more := len(machine.contradictions) - _CONTRADICTIONS) > 0:
         print_notice(f"the outputs contradict each other: and {more} more")
-    for fault in found.faults:
+    for fault in machine.faults:
         print_notice(f"fault of the node: {fault}")
-    if not found.is_sound:
+    if not machine.is_sound:
         raise typer.Exit(1)
 
 
@@ -90,32 +90,33 @@ def require_one_node(facts: Facts) -> None:
         )
 
 
-def found_in(readings: Sequence[Reading]) -> Found:
+def found_in(readings: Sequence[Reading]) -> MachineFields:
     """Return what is known of the machine; what the outputs do not agree about is left open."""
     facts = gather(readings)
-    found = assemble(facts)
-    found.remarks += [
-        f"simulated, not measured: {file}" for file in sorted({one.file for one in readings if one.simulated})
+    machine = assemble(facts)
+    machine.remarks += [
+        f"simulated, not measured: {file}"
+        for file in sorted({reading.file for reading in readings if reading.simulated})
     ]
-    found.remarks += [f"incomplete output of {text}" for text in facts.incomplete]
+    machine.remarks += [f"incomplete output of {text}" for text in facts.incomplete]
     try:
-        Profile.model_validate({**found.fields, "name": "-", "source": "-"})
+        Profile.model_validate({**machine.fields, "name": "-", "source": "-"})
     except ValidationError as wrong:
         for error in wrong.errors():
             if error["type"] != "missing":
-                _leave_open(found, error["loc"], field_errors.problem(error), error["input"])
-    return found
+                _leave_open(machine, error["loc"], field_errors.problem(error), error["input"])
+    return machine
 
 
-def _leave_open(found: Found, place: Sequence[str | int], problem: str, value: object) -> None:
+def _leave_open(machine: MachineFields, place: Sequence[str | int], problem: str, value: object) -> None:
     """Remove a field that no machine can have, or name what does not fit together."""
     if not place:
-        found.contradictions.append(problem.removeprefix("-: "))
+        machine.contradictions.append(problem.removeprefix("-: "))
         return
     text = f"{'.'.join(map(str, place))}: {problem} (value: {value!r})"
-    found.contradictions.append(text)
-    found.fields.pop(str(place[0]), None)
-    found.missing[str(place[0])] = text
+    machine.contradictions.append(text)
+    machine.fields.pop(str(place[0]), None)
+    machine.missing[str(place[0])] = text
 
 
 def _read(name: str) -> tuple[Reading, ...]:
@@ -124,9 +125,9 @@ def _read(name: str) -> tuple[Reading, ...]:
         readings = read(Path(name), PARSERS)
     except OSError as error:
         raise Problem(f"{name}: {error.strerror or error}", "Correct the path.") from None
-    lines = [f"{name}:{line.line}: {line.text}" for one in readings for line in one.unread]
-    total = sum(one.unread_total for one in readings)
-    if all(isinstance(one, Unknown) for one in readings):
+    lines = [f"{name}:{line.line}: {line.text}" for reading in readings for line in reading.unread]
+    total = sum(reading.unread_total for reading in readings)
+    if all(isinstance(reading, Unknown) for reading in readings):
         why = readings[0].incomplete or "no known output"
         shown = "".join(f"\n{line}" for line in lines[:_SHOWN])
         raise Problem(f"{name}: {why}{shown}", "`./hpc hardware from-logs --help` lists the tools that are read.")

@@ -51,30 +51,30 @@ class NvidiaSmiXmlParser(QueryParser):
             # What an element holds may be in lines of its own, which are indented.
             return Taken.YES if self._open and line.text[:1].isspace() else Taken.NO
         damaged = False
-        for each in self._element.finditer(text):
-            taken = self._take_element(each, line)
+        for match in self._element.finditer(text):
+            taken = self._take_element(match, line)
             if taken is Taken.AGAIN:
                 return taken
             damaged = damaged or taken is Taken.DAMAGED
         return Taken.DAMAGED if damaged or self._element.sub("", text).strip() else Taken.YES
 
-    def _take_element(self, found: re.Match[str], line: Line) -> Taken:
-        name, close = found["name"], found["close"]
+    def _take_element(self, match: re.Match[str], line: Line) -> Taken:
+        name, close = match["name"], match["close"]
         if name == "nvidia_smi_log":
             again, self._begun_xml = self._begun_xml, True
             return Taken.AGAIN if again else Taken.YES
         if close is not None:
             return self._close(close)
-        if found["end"]:
-            return self._value(name, found["text"].strip())
-        return Taken.YES if name is None else self._enter(name, found, line)
+        if match["end"]:
+            return self._value(name, match["text"].strip())
+        return Taken.YES if name is None else self._enter(name, match, line)
 
-    def _enter(self, name: str, found: re.Match[str], line: Line) -> Taken:
-        if name == "gpu" and found["bus"]:
+    def _enter(self, name: str, match: re.Match[str], line: Line) -> Taken:
+        if name == "gpu" and match["bus"]:
             # Whatever is open was cut.
             self._open = [name]
-            return self.begin(found["bus"], line)
-        if found["text"].strip() or len(self._open) >= _DEEPEST:
+            return self.begin(match["bus"], line)
+        if match["text"].strip() or len(self._open) >= _DEEPEST:
             return Taken.DAMAGED
         self._open.append(name)
         return Taken.YES

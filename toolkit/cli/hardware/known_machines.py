@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from core.data_files import SUFFIX
 from core.hardware.gpus import Gpu, resolve_gpu
 from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, incomplete_fields
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 
 
 class KnownMachine(NamedTuple):
@@ -24,27 +24,29 @@ def with_gpu(gpu: Any) -> list[KnownMachine]:
 
 @cache
 def _known() -> tuple[KnownMachine, ...]:
-    whole = (KnownMachine(one.gpu, one.gpus, one.nvlink.links) for one in PROFILES.values())
+    whole = (KnownMachine(profile.gpu, profile.gpus, profile.nvlink.links) for profile in PROFILES.values())
     others = (incomplete_fields(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
     return (
         *whole,
         *(
-            KnownMachine(resolve_gpu(one["gpu"]), one["gpus"], tuple(map(tuple, one["nvlink"].get("links", ()))))
-            for one in others
+            KnownMachine(
+                resolve_gpu(machine["gpu"]), machine["gpus"], tuple(map(tuple, machine["nvlink"].get("links", ())))
+            )
+            for machine in others
         ),
     )
 
 
-def lost_gpus(found: Found) -> str | None:
+def lost_gpus(machine_fields: MachineFields) -> str | None:
     """Return that the node has fewer GPUs than its machine, by known machines with the same ones; None if not.
 
     A part of a machine's GPUs that divides their number is what virtual machines have.
     """
-    gpus = found.fields.get("gpus")
-    known = {machine.gpus for machine in with_gpu(found.fields.get("gpu"))}
-    if not gpus or not known or any(gpus >= count or count % gpus == 0 for count in known):
+    gpus = machine_fields.fields.get("gpus")
+    gpu_counts = {machine.gpus for machine in with_gpu(machine_fields.fields.get("gpu"))}
+    if not gpus or not gpu_counts or any(gpus >= count or count % gpus == 0 for count in gpu_counts):
         return None
-    counts = " or ".join(map(str, sorted(known)))
+    counts = " or ".join(map(str, sorted(gpu_counts)))
     return (
         f"{gpus} GPUs, and known machines with these have {counts}: one may have left the bus: see "
         "`lspci -d 10de:` and Xid errors (`dmesg | grep -i xid`), reset or replace it, and read the node again"

@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass
-class Found:
+class MachineFields:
     """What a machine file gets."""
 
     fields: dict[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from core.hardware.profiles.catalogue import TO_COMPLETE
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 from toolkit.evidence.model import Reading
 from toolkit.review.sentences import visible
 
@@ -16,21 +16,25 @@ _WIDE = 1 << 16
 
 def sources(readings: Iterable[Reading]) -> list[str]:
     """Return the tools that were read, with their files."""
-    return [*dict.fromkeys(f"{one.tool} ({Path(one.file).name})" for one in readings if one.tool != "unknown")]
+    return [
+        *dict.fromkeys(
+            f"{reading.tool} ({Path(reading.file).name})" for reading in readings if reading.tool != "unknown"
+        )
+    ]
 
 
-def text(found: Found, sources: Sequence[str], command: str) -> str:
+def text(machine: MachineFields, sources: Sequence[str], command: str) -> str:
     """Return the file of a machine; `sources` are the tools with their files, `command` that of `./hpc hardware`."""
     head = [f"# Written by `./hpc hardware {command}`."]
-    if found.missing:
-        head += ["#", "# To complete:", *(f"# - {name}: {why}" for name, why in found.missing.items())]
-    for title, texts in (("Contradictions", found.contradictions), ("Faults of the node", found.faults)):
+    if machine.missing:
+        head += ["#", "# To complete:", *(f"# - {name}: {why}" for name, why in machine.missing.items())]
+    for title, texts in (("Contradictions", machine.contradictions), ("Faults of the node", machine.faults)):
         if texts:
             head += ["#", f"# {title}:", *(f"# - {text}" for text in texts)]
-    if found.remarks:
-        head += ["#", *(f"# {remark}." for remark in found.remarks)]
-    fields = {name: value for name, value in found.fields.items() if name != TO_COMPLETE}
-    if names := to_complete(found):
+    if machine.remarks:
+        head += ["#", *(f"# {remark}." for remark in machine.remarks)]
+    fields = {name: value for name, value in machine.fields.items() if name != TO_COMPLETE}
+    if names := to_complete(machine):
         fields = {TO_COMPLETE: names, **fields}
     fields["source"] = f"what the node prints: {', '.join(sources)}"
     return (
@@ -39,9 +43,9 @@ def text(found: Found, sources: Sequence[str], command: str) -> str:
     )
 
 
-def to_complete(found: Found) -> list[str]:
+def to_complete(machine: MachineFields) -> list[str]:
     """Return the fields that the file does not have."""
-    return [name for name in found.missing if ":" not in name]
+    return [name for name in machine.missing if ":" not in name]
 
 
 def _lines(name: str, value: Any) -> Iterator[str]:

@@ -126,8 +126,8 @@ def unseen(log: str) -> Iterator[Unseen]:
         elif not lines:
             yield Unseen(command, f"prints nothing: {why}")
         elif lines[-1] == _failed(command):
-            said = f" ({lines[-2]})" if len(lines) > 1 else ""
-            yield Unseen(command, f"fails{said}: {why}")
+            message = f" ({lines[-2]})" if len(lines) > 1 else ""
+            yield Unseen(command, f"fails{message}: {why}")
 
 
 def _failed(command: str) -> str:
@@ -136,14 +136,14 @@ def _failed(command: str) -> str:
 
 def _parts(log: str) -> dict[str, list[str]]:
     """Return the lines of each command of a log, without empty ones and those of the simulator."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in log.splitlines():
         if line.startswith(_MARK) and line.removeprefix(_MARK) in COMMANDS:
-            lines = found.setdefault(line.removeprefix(_MARK), [])
+            lines = parts.setdefault(line.removeprefix(_MARK), [])
         elif line.strip() and not line.startswith(SIMULATED):
             lines.append(line)
     return {
-        command: [line for line in given if not (command.startswith("ls ") and line == "total 0")]
-        for command, given in found.items()
+        command: [line for line in output if not (command.startswith("ls ") and line == "total 0")]
+        for command, output in parts.items()
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from toolkit.cli.hardware import machine_file
 from toolkit.cli.hardware.from_logs import found_in
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read_stream
@@ -17,7 +17,7 @@ class NodeMachine:
     """What is known of a node's machine, and its file."""
 
     text: str
-    found: Found
+    machine: MachineFields
 
 
 def machine_of(node: str, labels: Mapping[str, str], printed: str = "") -> NodeMachine:
@@ -27,15 +27,15 @@ def machine_of(node: str, labels: Mapping[str, str], printed: str = "") -> NodeM
     other or the labels.
     """
     readings = readings_of(node, labels, printed)
-    found = found_in(readings)
-    return NodeMachine(machine_file.text(found, machine_file.sources(readings), "discover"), found)
+    machine = found_in(readings)
+    return NodeMachine(machine_file.text(machine, machine_file.sources(readings), "discover"), machine)
 
 
 def readings_of(node: str, labels: Mapping[str, str], printed: str) -> list[Reading]:
     """Return what the tools' outputs and the labels of a node hold."""
     texts = {
         f"log of {node}": printed,
-        f"labels of {node}": "".join(f"{key}={given}\n" for key, given in sorted(labels.items()) if "/" in key),
+        f"labels of {node}": "".join(f"{key}={label}\n" for key, label in sorted(labels.items()) if "/" in key),
     }
     return [
         reading

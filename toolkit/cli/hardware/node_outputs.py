@@ -126,10 +126,10 @@ def job_of(node: Mapping[str, Any], options: Options, stack: Stack | None) -> di
 
 def node_of(cluster: Cluster, name: str) -> dict[str, Any]:
     """Return a node; raise Problem, with the names of all, where it is not there."""
-    if (found := cluster.read(NODE, "", name)) is not None:
-        return found
-    known = ", ".join(each["metadata"]["name"] for each in cluster.list(NODE))
-    raise Problem(f"the cluster of context {cluster.context!r} has no node {name}", f"Its nodes: {known}.")
+    if (node := cluster.read(NODE, "", name)) is not None:
+        return node
+    names = ", ".join(node["metadata"]["name"] for node in cluster.list(NODE))
+    raise Problem(f"the cluster of context {cluster.context!r} has no node {name}", f"Its nodes: {names}.")
 
 
 def collect(cluster: Cluster, name: str, options: Options, stack: Stack | None) -> NodeOutputs:

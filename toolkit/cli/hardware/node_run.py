@@ -67,14 +67,14 @@ def waits_for(pod: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def _pod(cluster: Cluster, namespace: str, job: str) -> dict[str, Any] | None:
-    found = cluster.list(POD, namespace, labelSelector=f"{JOB_NAME}={job}")
-    return found[-1] if found else None
+    pods = cluster.list(POD, namespace, labelSelector=f"{JOB_NAME}={job}")
+    return pods[-1] if pods else None
 
 
 def _last_event(cluster: Cluster, namespace: str, job: str) -> str:
     """Return why a Job has no pod, as its controller reports it."""
-    found = cluster.list(EVENT, namespace, fieldSelector=f"involvedObject.name={job}")
-    warnings = [str(each.get("message")) for each in found if each.get("type") == "Warning"]
+    events = cluster.list(EVENT, namespace, fieldSelector=f"involvedObject.name={job}")
+    warnings = [str(event.get("message")) for event in events if event.get("type") == "Warning"]
     return warnings[-1] if warnings else ""
 
 

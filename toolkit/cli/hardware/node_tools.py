@@ -155,20 +155,20 @@ class NumactlParser(HostParser):
 
     def read_line(self, line: Line) -> Taken:
         """Read a line."""
-        found = self._of_node.match(line.text)
-        if found is None:
+        match = self._of_node.match(line.text)
+        if match is None:
             if self._other.match(line.text) is None:
                 return Taken.DAMAGED if re.match(r"node \d+ (?:cpus|size)", line.text) else Taken.NO
             return Taken.AGAIN if self._nodes and line.text.startswith("available") else Taken.YES
-        known = self._nodes.get(int(found[1]), MemoryNode(node=int(found[1]), line=line.number))
+        node = self._nodes.get(int(match[1]), MemoryNode(node=int(match[1]), line=line.number))
         update: dict[str, object] = {}
-        if found[2] is not None:
-            update["cpus"] = cpus.write(map(int, found[2].split()))
-        elif found[3] is not None:
-            update["size_mib"] = int(found[3])
-        if any(getattr(known, name) is not None for name in update):
+        if match[2] is not None:
+            update["cpus"] = cpus.write(map(int, match[2].split()))
+        elif match[3] is not None:
+            update["size_mib"] = int(match[3])
+        if any(getattr(node, name) is not None for name in update):
             return Taken.AGAIN
-        self._nodes[known.node] = known.model_copy(update=update)
+        self._nodes[node.node] = node.model_copy(update=update)
         return Taken.YES
 
     def facts(self) -> Mapping[str, object]:

@@ -68,7 +68,7 @@ def examine(printed: Matrix, others: Collection[Matrix], always: int | None = No
 def shape(links: Matrix) -> Shape | None:
     """Return how GPUs are joined; None where the links do not show it."""
     gpus = range(len(links))
-    counts = {links[one][other] for one, other in combinations(gpus, 2)}
+    counts = {links[gpu][other] for gpu, other in combinations(gpus, 2)}
     if not counts or counts == {0}:
         return "none"
     if 0 not in counts and len(links) > 2:  # noqa: PLR2004 - two are a pair
@@ -99,7 +99,7 @@ def _without(row: Sequence[int], odd: Collection[int], own: int) -> list[int]:
 def _has_lost(links: Matrix, other: Matrix) -> bool:
     """Return whether a node has fewer links than another with as many GPUs, and nowhere more."""
     pairs = list(combinations(range(len(links)), 2))
-    return len(other) == len(links) and all(links[one][two] <= other[one][two] for one, two in pairs)
+    return len(other) == len(links) and all(links[gpu][peer] <= other[gpu][peer] for gpu, peer in pairs)
 
 
 def _lost(links: Matrix, whole: Matrix) -> Iterator[str]:
@@ -111,9 +111,9 @@ def _lost(links: Matrix, whole: Matrix) -> Iterator[str]:
 
 def differing(links: Matrix, whole: Matrix) -> Iterator[tuple[int, ...]]:
     """Yield the pairs of GPUs that differ, in place of several with one GPU that GPU alone."""
-    pairs = {(one, two) for one, two in combinations(range(len(links)), 2) if links[one][two] != whole[one][two]}
+    pairs = {(gpu, peer) for gpu, peer in combinations(range(len(links)), 2) if links[gpu][peer] != whole[gpu][peer]}
     while pairs:
-        gpu = max(range(len(links)), key=lambda each: (sum(each in pair for pair in pairs), -each))
+        gpu = max(range(len(links)), key=lambda candidate: (sum(candidate in pair for pair in pairs), -candidate))
         own = {pair for pair in pairs if gpu in pair}
         yield own.pop() if len(own) == 1 else (gpu,)
         pairs = {pair for pair in pairs if gpu not in pair}
@@ -134,8 +134,8 @@ def described(row: Sequence[int], *, counted: bool = True) -> str:
 def _repaired(links: Matrix, odd: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
     """Return the links as they are without the fault, where those of the others say how they go on."""
     rest = [gpu for gpu in range(len(links)) if gpu not in odd]
-    counts = {links[one][other] for one, other in combinations(rest, 2)}
+    counts = {links[gpu][other] for gpu, other in combinations(rest, 2)}
     if len(counts) == 1 and 0 not in counts and len(rest) > 2:  # noqa: PLR2004 - two are a pair
         count = counts.pop()
-        return tuple(tuple(0 if one == other else count for other in range(len(links))) for one in range(len(links)))
+        return tuple(tuple(0 if gpu == other else count for other in range(len(links))) for gpu in range(len(links)))
     return None

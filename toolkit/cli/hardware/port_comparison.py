@@ -41,8 +41,8 @@ def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared
         yield NotCompared("paths from GPUs to ports", "nvidia-smi topo -m does not show them")
     if not facts.subjects("link layer"):
         yield NotCompared("link layer and rate of the ports", "ibstat does not show them")
-    known = {device.name for device in machine.devices} | {device for device in matched.values() if device}
-    for name in sorted(names - known, key=lambda each: (len(each), each)):
+    devices = {device.name for device in machine.devices} | {device for device in matched.values() if device}
+    for name in sorted(names - devices, key=lambda name: (len(name), name)):
         if not fabric_ports.is_virtual(facts, name):
             yield Difference(
                 f"device {name}",
@@ -107,15 +107,15 @@ def _place(machine: Profile, port: Hca, device: str, facts: Facts) -> Iterator[D
     paths = tuple(fabric_ports.path(facts, device, gpu) for gpu in range(machine.gpus))
     if None in paths:
         return
-    at, wanted = Port(device, paths), (port.gpus, port.distance if port.gpus else None)
+    at, expected = Port(device, paths), (port.gpus, port.distance if port.gpus else None)
     # Of a port that is to be next to no GPU it is not compared with which GPUs it shares a NUMA node.
-    found = (at.gpus, at.distance) if at.nearest or (at.distance and port.gpus) else ((), None)
-    if found != wanted:
+    measured = (at.gpus, at.distance) if at.nearest or (at.distance and port.gpus) else ((), None)
+    if measured != expected:
         rail = f"rail {machine.hcas.index(port)} ({device})" if port in machine.hcas else device
         yield Difference(
             f"{rail}: next to",
-            _next_to(*wanted),
-            _next_to(*found),
+            _next_to(*expected),
+            _next_to(*measured),
             "Put adapter and cable where they are on the other nodes, or correct `hcas`, in the order of the rails",
         )
 

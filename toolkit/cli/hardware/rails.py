@@ -68,49 +68,51 @@ def choose(ports: Sequence[Port], gpus: int, *, on_grace: bool = False) -> Rails
     Where no port is so near, those that nothing excludes are the rails if they are alike: the matrix decides nothing
     then, and less with Grace processors (`on_grace`), of which it shows no NVLink-C2C.
     """
-    found = Rails()
+    chosen = Rails()
     if any(None in port.paths or len(port.paths) != gpus for port in ports):
-        return _undecided(found, "the matrix does not give the path of each device to each GPU")
+        return _undecided(chosen, "the matrix does not give the path of each device to each GPU")
     physical = left = [port for port in ports if not port.virtual]
     if (many := max(Counter(port.card for port in physical if port.card).values(), default=0)) > _MOST_PORTS:
         why = (
             f"{many} ports are at PIX of each other, as virtual functions are: `lspci -nn` and ibdev2netdev name those"
         )
-        return _undecided(found, why)
-    found.no_rails |= {port.name: "virtual function" for port in ports if port.virtual}
+        return _undecided(chosen, why)
+    chosen.no_rails |= {port.name: "virtual function" for port in ports if port.virtual}
     for excluded, why in _EXCLUDED:
         wrong = [port for port in left if excluded(port, left)]
         left = [port for port in left if port not in wrong]
         if lost := _beside(physical) - _beside(left):
             only = ", ".join(port.name for port in wrong if lost & _beside([port]))
-            return _undecided(found, f"next to GPU {_listed(lost)} is only {only}: {why}")
-        found.no_rails |= {port.name: why for port in wrong}
+            return _undecided(chosen, f"next to GPU {_listed(lost)} is only {only}: {why}")
+        chosen.no_rails |= {port.name: why for port in wrong}
     near = [port for port in left if port.nearest]
     if not near:
-        return _far(found, left, on_grace=on_grace)
+        return _far(chosen, left, on_grace=on_grace)
     rails = sorted(
         {name: port for gpu in range(gpus) for name, port in _next_to(gpu, near).items()}.values(),
         key=lambda port: (min(port.gpus), len(port.name), port.name),
     )
     doubt = _doubt(rails, [port for port in left if port not in rails], gpus)
     if doubt is not None:
-        return _undecided(found, doubt)
-    found.ports = tuple(rails)
-    found.no_rails |= {
-        port.name: "not the nearest to a GPU" for port in ports if port not in rails and port.name not in found.no_rails
+        return _undecided(chosen, doubt)
+    chosen.ports = tuple(rails)
+    chosen.no_rails |= {
+        port.name: "not the nearest to a GPU"
+        for port in ports
+        if port not in rails and port.name not in chosen.no_rails
     }
-    return found
+    return chosen
 
 
-def _far(found: Rails, left: Sequence[Port], *, on_grace: bool) -> Rails:
+def _far(rails: Rails, left: Sequence[Port], *, on_grace: bool) -> Rails:
     """Return the rails of a node on which no port is next to a GPU: all that are left, if they are alike."""
     why = "no port is at PIX or PXB of a GPU"
     if not left or on_grace:
-        return _undecided(found, why)
+        return _undecided(rails, why)
     cards = Counter(port.card or port.name for port in left)
     unknown = any(port.link_layer is None or port.rate_gbps is None for port in left)
     if len(cards) > 1 and unknown and not any(port.distance for port in left):
-        return _undecided(found, f"{why}, or on its NUMA node, and link layers and rates are not known")
+        return _undecided(rails, f"{why}, or on its NUMA node, and link layers and rates are not known")
     for what, values in (
         ("link layers", {port.link_layer for port in left}),
         ("rates", {port.rate_gbps for port in left}),
@@ -119,9 +121,9 @@ def _far(found: Rails, left: Sequence[Port], *, on_grace: bool) -> Rails:
         ("distances, some on the NUMA node of GPUs and some not", {port.distance is None for port in left}),
     ):
         if len(values) > 1:
-            return _undecided(found, f"{why}, and those that are left have different {what}")
-    found.ports = tuple(sorted(left, key=lambda port: (min(port.gpus, default=0), len(port.name), port.name)))
-    return found
+            return _undecided(rails, f"{why}, and those that are left have different {what}")
+    rails.ports = tuple(sorted(left, key=lambda port: (min(port.gpus, default=0), len(port.name), port.name)))
+    return rails
 
 
 def _ethernet_beside_infiniband(port: Port, others: Iterable[Port]) -> bool:
@@ -170,8 +172,8 @@ def _doubt(rails: Sequence[Port], left: Sequence[Port], gpus: int) -> str | None
 def _next_to(gpu: int, ports: Iterable[Port]) -> Mapping[str, Port]:
     """Return the ports nearest to a GPU: at PIX or, where there is none, at PXB."""
     for path in _NEAR:
-        if found := {port.name: port for port in ports if port.paths[gpu] == path}:
-            return found
+        if nearest := {port.name: port for port in ports if port.paths[gpu] == path}:
+            return nearest
     return {}
 
 
@@ -180,9 +182,9 @@ def _beside(ports: Iterable[Port]) -> set[int]:
     return {gpu for port in ports for gpu, path in enumerate(port.paths) if path in _NEAR}
 
 
-def _undecided(found: Rails, why: str) -> Rails:
-    found.undecided = why
-    return found
+def _undecided(rails: Rails, why: str) -> Rails:
+    rails.undecided = why
+    return rails
 
 
 def _listed(gpus: Iterable[int]) -> str:

@@ -51,66 +51,68 @@ _ARCHITECTURES = {name: own for own, name in CPU_ARCHITECTURES.items()}
 def gather(readings: Iterable[Reading]) -> Facts:
     """Return the facts of all readings."""
     facts = Facts()
-    for one in readings:
-        take = _TAKERS.get(type(one))
+    for reading in readings:
+        take = _TAKERS.get(type(reading))
         if take is None:
             continue
-        if one.incomplete not in (None, "no legend"):
-            facts.incomplete.append(f"{one.tool} ({one.file}:{one.first_line}): {one.incomplete}")
-        if isinstance(one, HostReading):
-            facts.add(NODE, "pod or host that prints", one.source or None, f"{one.file}:{one.first_line}")
-        take(facts, one)
+        if reading.incomplete not in (None, "no legend"):
+            facts.incomplete.append(f"{reading.tool} ({reading.file}:{reading.first_line}): {reading.incomplete}")
+        if isinstance(reading, HostReading):
+            facts.add(NODE, "pod or host that prints", reading.source or None, f"{reading.file}:{reading.first_line}")
+        take(facts, reading)
     return facts
 
 
-def _topo(facts: Facts, found: NvidiaSmiTopo) -> None:
-    names = {device: found.nics.get(device, None if device.startswith("NIC") else device) for device in found.devices}
-    if found.devices and not found.shortened:
-        count = sum(device.startswith("GPU") for device in found.devices)
-        facts.add(NODE, "number of GPUs", count, f"{found.file}:{found.first_line}")
-    lines = {row.name: row.line for row in found.rows}
+def _topo(facts: Facts, reading: NvidiaSmiTopo) -> None:
+    names = {
+        device: reading.nics.get(device, None if device.startswith("NIC") else device) for device in reading.devices
+    }
+    if reading.devices and not reading.shortened:
+        count = sum(device.startswith("GPU") for device in reading.devices)
+        facts.add(NODE, "number of GPUs", count, f"{reading.file}:{reading.first_line}")
+    lines = {row.name: row.line for row in reading.rows}
     for device, name in names.items():
         if name is not None and not device.startswith("GPU"):
-            facts.add(name, "column of the matrix", device, f"{found.file}:{lines.get(device, found.first_line)}")
-    for row in found.rows:
-        place = f"{found.file}:{row.line}"
+            facts.add(name, "column of the matrix", device, f"{reading.file}:{lines.get(device, reading.first_line)}")
+    for row in reading.rows:
+        place = f"{reading.file}:{row.line}"
         name = names[row.name]
         if row.name.startswith("GPU"):
             facts.add(row.name, "CPU affinity", _cpu_list(row.cpu_affinity), place)
             facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), place)
         for column, path in row.links.items():
-            one, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
+            first, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
             between_gpus = row.name.startswith("GPU") and column.startswith("GPU")
-            if row.name != column and not (between_gpus and found.pcie_alone):
-                facts.add(one, f"path to {other}", _PATHS.get(path, path), place)
-    if found.pcie_alone:
-        facts.add(NODE, "matrix of PCIe alone", True, f"{found.file}:{found.first_line}")
+            if row.name != column and not (between_gpus and reading.pcie_alone):
+                facts.add(first, f"path to {other}", _PATHS.get(path, path), place)
+    if reading.pcie_alone:
+        facts.add(NODE, "matrix of PCIe alone", True, f"{reading.file}:{reading.first_line}")
     unnamed = [device for device, name in names.items() if name is None]
-    if unnamed or found.shortened:
-        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{found.file}:{found.first_line}")
+    if unnamed or reading.shortened:
+        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{reading.file}:{reading.first_line}")
 
 
-def _smi(facts: Facts, found: NvidiaSmi) -> None:
-    if found.complete and not found.queries:
-        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
-    for row in found.rows:
+def _smi(facts: Facts, reading: NvidiaSmi) -> None:
+    if reading.complete and not reading.queries:
+        facts.add(NODE, "number of GPUs", len(reading.rows), f"{reading.file}:{reading.first_line}")
+    for row in reading.rows:
         if row.index is not None:
             short = row.name is not None and row.name.endswith("...")
             if short:
-                facts.add(NODE, "shortened model of the GPUs", row.name, f"{found.file}:{row.line}")
+                facts.add(NODE, "shortened model of the GPUs", row.name, f"{reading.file}:{row.line}")
             name = None if short else row.name
-            _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
+            _gpu(facts, f"GPU{row.index}", f"{reading.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
 
 
-def _smi_query(facts: Facts, found: NvidiaSmiQuery) -> None:
-    place = f"{found.file}:{found.first_line}"
-    if found.attached is not None and found.attached <= _MOST_GPUS:
-        facts.add(NODE, "number of GPUs", found.attached, place)
-    for index, row in enumerate(found.rows):
-        place = f"{found.file}:{row.line}"
+def _smi_query(facts: Facts, reading: NvidiaSmiQuery) -> None:
+    place = f"{reading.file}:{reading.first_line}"
+    if reading.attached is not None and reading.attached <= _MOST_GPUS:
+        facts.add(NODE, "number of GPUs", reading.attached, place)
+    for index, row in enumerate(reading.rows):
+        place = f"{reading.file}:{row.line}"
         facts.add(NODE, "architecture of the GPUs", row.architecture, place)
         # With -i one GPU is shown, whose index is not printed.
-        subject = f"GPU{index}" if found.attached in (None, len(found.rows)) else f"GPU at {row.bus}"
+        subject = f"GPU{index}" if reading.attached in (None, len(reading.rows)) else f"GPU at {row.bus}"
         _gpu(facts, subject, place, row.name, row.bus, row.uuid, row.memory_mib)
 
 
@@ -124,45 +126,45 @@ def _gpu(  # noqa: PLR0917 - the columns of a GPU
     facts.add(subject, "UUID", uuid, place)
 
 
-def _smi_list(facts: Facts, found: NvidiaSmiList) -> None:
-    if found.whole and found.rows:
-        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
-    for row in found.rows:
-        _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", row.name, None, row.uuid, None)
+def _smi_list(facts: Facts, reading: NvidiaSmiList) -> None:
+    if reading.whole and reading.rows:
+        facts.add(NODE, "number of GPUs", len(reading.rows), f"{reading.file}:{reading.first_line}")
+    for row in reading.rows:
+        _gpu(facts, f"GPU{row.index}", f"{reading.file}:{row.line}", row.name, None, row.uuid, None)
 
 
-def _lscpu(facts: Facts, found: LsCpu) -> None:
-    place = f"{found.file}:{found.first_line}"
+def _lscpu(facts: Facts, reading: LsCpu) -> None:
+    place = f"{reading.file}:{reading.first_line}"
     for what, value in (
-        ("CPU architecture", found.architecture),
-        ("CPU model", found.model),
-        ("logical CPUs", found.cpus),
-        ("sockets", found.sockets),
-        ("cores of a socket", found.cores_per_socket),
-        ("threads of a core", found.threads_per_core),
+        ("CPU architecture", reading.architecture),
+        ("CPU model", reading.model),
+        ("logical CPUs", reading.cpus),
+        ("sockets", reading.sockets),
+        ("cores of a socket", reading.cores_per_socket),
+        ("threads of a core", reading.threads_per_core),
     ):
         facts.add(NODE, what, value, place)
-    for row in found.rows:
-        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), f"{found.file}:{row.line}")
+    for row in reading.rows:
+        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), f"{reading.file}:{row.line}")
 
 
-def _numactl(facts: Facts, found: Numactl) -> None:
-    for row in found.rows:
-        place = f"{found.file}:{row.line}"
+def _numactl(facts: Facts, reading: Numactl) -> None:
+    for row in reading.rows:
+        place = f"{reading.file}:{row.line}"
         facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), place)
         facts.add(f"NUMA node {row.node}", "memory, MiB", row.size_mib, place)
 
 
-def _meminfo(facts: Facts, found: MemInfo) -> None:
-    facts.add(NODE, "MemTotal, KiB", found.total_kib, f"{found.file}:{found.first_line}")
+def _meminfo(facts: Facts, reading: MemInfo) -> None:
+    facts.add(NODE, "MemTotal, KiB", reading.total_kib, f"{reading.file}:{reading.first_line}")
 
 
-def _lspci(facts: Facts, found: LsPci) -> None:
+def _lspci(facts: Facts, reading: LsPci) -> None:
     gpus = 0
-    for row in found.rows:
+    for row in reading.rows:
         if row.address is None or row.name is None:
             continue
-        place = f"{found.file}:{row.line}"
+        place = f"{reading.file}:{row.line}"
         address = row.address if row.address.count(":") > 1 else f"0000:{row.address}"
         facts.add(f"PCI {address}", "device", row.name, place)
         facts.add(f"PCI {address}", "NUMA node", row.numa_node, place)
@@ -172,71 +174,71 @@ def _lspci(facts: Facts, found: LsPci) -> None:
             facts.add(f"MT{int(chip[2], 16)}", "adapter", chip[1], place)
             facts.add(NODE, "PCI devices of the adapters", True, place)
     if gpus:
-        facts.add(NODE, "number of GPUs", gpus, f"{found.file}:{found.first_line}")
+        facts.add(NODE, "number of GPUs", gpus, f"{reading.file}:{reading.first_line}")
 
 
-def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
-    if found.rows:
+def _ibdev2netdev(facts: Facts, reading: IbDev2NetDev) -> None:
+    if reading.rows:
         # What it does not list has none; `rdma link` lists ports of InfiniBand without IPoIB as well.
-        facts.add(NODE, "interfaces of all ports", True, f"{found.file}:{found.first_line}")
-    for row in found.rows:
+        facts.add(NODE, "interfaces of all ports", True, f"{reading.file}:{reading.first_line}")
+    for row in reading.rows:
         if row.port == 1:
-            place = f"{found.file}:{row.line}"
+            place = f"{reading.file}:{row.line}"
             facts.add(row.device, "interface", row.interface, place)
             facts.add(row.device, "PCI address", row.pci, place)
             facts.add(row.device, "CA type", row.ca_type, place)
 
 
-def _rdma_link(facts: Facts, found: RdmaLink) -> None:
-    for row in found.rows:
+def _rdma_link(facts: Facts, reading: RdmaLink) -> None:
+    for row in reading.rows:
         if row.port == 1:
-            place = f"{found.file}:{row.line}"
+            place = f"{reading.file}:{row.line}"
             facts.add(row.device, "interface", row.interface, place)
             facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, place)
 
 
-def _sysfs(facts: Facts, found: SysfsDevices) -> None:
-    for row in found.rows:
-        facts.add(row.device, "PCI address", row.pci, f"{found.file}:{row.line}")
+def _sysfs(facts: Facts, reading: SysfsDevices) -> None:
+    for row in reading.rows:
+        facts.add(row.device, "PCI address", row.pci, f"{reading.file}:{row.line}")
 
 
-def _ibstat(facts: Facts, found: IbStat) -> None:
-    for adapter in found.adapters:
-        facts.add(adapter.device, "CA type", adapter.kind, f"{found.file}:{adapter.line}")
-    for row in found.rows:
+def _ibstat(facts: Facts, reading: IbStat) -> None:
+    for adapter in reading.adapters:
+        facts.add(adapter.device, "CA type", adapter.kind, f"{reading.file}:{adapter.line}")
+    for row in reading.rows:
         if row.port == 1:
-            place = f"{found.file}:{row.line}"
+            place = f"{reading.file}:{row.line}"
             facts.add(row.device, "port GUID", row.guid, place)
             facts.add(row.device, "link layer", row.link_layer, place)
             facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
 
 
-def _ibstatus(facts: Facts, found: IbStatus) -> None:
-    for row in found.rows:
+def _ibstatus(facts: Facts, reading: IbStatus) -> None:
+    for row in reading.rows:
         if row.port == 1:
-            place = f"{found.file}:{row.line}"
+            place = f"{reading.file}:{row.line}"
             facts.add(row.device, "link layer", row.link_layer, place)
             facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
 
 
-def _devinfo(facts: Facts, found: IbvDevInfo) -> None:
-    for row in found.rows:
-        place = f"{found.file}:{row.line}"
+def _devinfo(facts: Facts, reading: IbvDevInfo) -> None:
+    for row in reading.rows:
+        place = f"{reading.file}:{row.line}"
         facts.add(row.device, "CA type", row.ca_type, place)
         facts.add(row.device, "link layer", row.link_layer, place)
 
 
-def _labels(facts: Facts, found: NodeLabels) -> None:
-    labels = {row.key: row for row in found.rows}
+def _labels(facts: Facts, reading: NodeLabels) -> None:
+    labels = {row.key: row for row in reading.rows}
     # With MIG, instances may be counted in place of GPUs.
-    divided = any("-MIG-" in row.value for row in found.rows)
+    divided = any("-MIG-" in row.value for row in reading.rows)
     for key, what, convert in _LABELS:
         if (row := labels.get(key)) is not None and not (divided and what == "number of GPUs"):
-            facts.add(NODE, what, convert(row.value), f"{found.file}:{row.line}")
-    for row in found.rows:
+            facts.add(NODE, what, convert(row.value), f"{reading.file}:{row.line}")
+    for row in reading.rows:
         vendor = re.fullmatch(r"feature\.node\.kubernetes\.io/pci-(?:[0-9a-f]{4}_)?([0-9a-f]{4})\.present", row.key)
         if vendor is not None and row.value == "true":
-            facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{found.file}:{row.line}")
+            facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{reading.file}:{row.line}")
 
 
 def _count(text: str) -> int | None:

@@ -37,7 +37,7 @@ def test_a_machine_is_given_back(name: str, tmp_path: Path) -> None:
     """All fields are as in its file, but for those that no tool prints; what is open is listed in the file."""
     known = PROFILES[name]
     made = _made(known)
-    assert made.found.missing.keys() == {"model", *NOT_PRINTED.get(name, ())}
+    assert made.machine.missing.keys() == {"model", *NOT_PRINTED.get(name, ())}
     if name in NOT_PRINTED:
         return
     file = tmp_path / f"{name}.yaml"
@@ -61,7 +61,7 @@ def test_a_machine_is_given_back(name: str, tmp_path: Path) -> None:
 def test_ports_are_given_back(name: str) -> None:
     """Rails have their names, places, interfaces and addresses; all other devices are listed, and offered to no job."""
     known = PROFILES[name]
-    fields = _made(known).found.fields
+    fields = _made(known).machine.fields
     for made, hca in zip(fields["hcas"], known.hcas, strict=True):
         assert (made["name"], made["netdev"], made["numa"], made["rate_gbps"]) == (
             hca.name,
@@ -79,7 +79,7 @@ def test_ports_are_given_back(name: str) -> None:
 @pytest.mark.parametrize("host_network", [True, False])
 def test_the_bridges_of_nvswitches_are_never_rails(host_network: bool) -> None:
     """On a node whose bridges are mlx5_0 to mlx5_3, these are among neither the rails nor what is counted."""
-    made = _made(PROFILES["dgx-b200"], host_network=host_network).found
+    made = _made(PROFILES["dgx-b200"], host_network=host_network).machine
     assert {name for name, _, _ in rails(made)} == {f"mlx5_{number}" for number in (4, 7, 8, 9, 10, 13, 14, 15)}
     assert made.fields["ports"]["count"] == 8
     assert {f"mlx5_{number}" for number in range(4)} <= {device["name"] for device in made.fields["other_devices"]}
@@ -89,14 +89,16 @@ def test_without_the_network_of_the_node_interfaces_are_open() -> None:
     """Rails and addresses are known by sysfs and lspci; interfaces are null, which the file says."""
     known = PROFILES["dgx-h100"]
     made = _made(known, host_network=False)
-    assert [(hca["netdev"], hca["pci"]) for hca in made.found.fields["hcas"]] == [(None, hca.pci) for hca in known.hcas]
+    assert [(hca["netdev"], hca["pci"]) for hca in made.machine.fields["hcas"]] == [
+        (None, hca.pci) for hca in known.hcas
+    ]
     assert has(made.text, "# - hcas: netdev: null where no output names the interface", "RDMA needs it", "rail_names")
 
 
 def test_without_gpus_the_processors_are_known() -> None:
     """A pod without GPUs shows what needs none; GPUs are counted by lspci, and their places are open."""
     known = PROFILES["dgx-a100"]
-    made = _made(known, gpus=0).found
+    made = _made(known, gpus=0).machine
     assert (made.fields["gpus"], made.fields["cpu_cores"]) == (known.gpus, known.cpu_cores)
     assert {"nvlink", "hcas", "numa"} <= made.missing.keys()
 
@@ -105,7 +107,7 @@ def test_labels_alone_make_a_file() -> None:
     """Of a node of which only the labels are known, the file has their fields, and lists the others."""
     known = PROFILES["dgx-h200"]
     made = machine_of(NODE, labels(known))
-    assert {"gpus": known.gpus, "gpu": "hopper/h200-141gb"}.items() <= made.found.fields.items()
+    assert {"gpus": known.gpus, "gpu": "hopper/h200-141gb"}.items() <= made.machine.fields.items()
     assert "to_complete: [model, cpu_cores, memory_gib, numa, nvlink, link_layer, ports, hcas]" in made.text
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.node_outputs import machine_of, rails
-from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.machine_fields import MachineFields
 
 _PATHS = ("SYS", "NODE", "PHB", "PXB", "PIX")
 
@@ -59,7 +59,7 @@ def _smi(name: str, memory: int, gpus: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def _links(one: Found) -> tuple[str, int]:
+def _links(one: MachineFields) -> tuple[str, int]:
     return one.fields["nvlink"]["shape"], one.fields["nvlink"].get("gbs", 0)
 
 

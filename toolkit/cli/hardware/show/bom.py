@@ -141,11 +141,11 @@ class Bom(Model):
     @property
     def roles(self) -> dict[str, int]:
         """Nodes of each role."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for chassis in self.chassis:
             for role, count in chassis.roles.items():
-                found[role] = found.get(role, 0) + count
-        return found
+                counts[role] = counts.get(role, 0) + count
+        return counts
 
 
 BILLS: Mapping[str, Bom] = DataFiles(Path(__file__).with_name("parts"), lambda path: validate(Bom, read(path), path))

@@ -48,11 +48,11 @@ def command(
     settings = stacks.read(stack).settings
     locked = locks.read(settings, ROOT)
     chosen = (*file_system(settings, locked), *data(settings, locked))
-    found = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
+    all_sections = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
     if plain:
-        print_json({section.name: section.data() for section in found})
+        print_json({section.name: section.data() for section in all_sections})
         return
-    for section in found:
+    for section in all_sections:
         section.show()
 
 

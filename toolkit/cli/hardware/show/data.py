@@ -19,30 +19,32 @@ _EXAMPLES = (1, 10, 100)
 def data(settings: Settings, locks: Locked) -> tuple[Section, ...]:
     """Return what each set has, and the frames of each class; nothing for a stack without data sets."""
     chosen = [
-        (tenant, each, locks[tenant.namespace, each.name]) for tenant in settings.tenants for each in tenant.data_sets
+        (tenant, data_set, locks[tenant.namespace, data_set.name])
+        for tenant in settings.tenants
+        for data_set in tenant.data_sets
     ]
     if not chosen:
         return ()
-    notes = [*_notes([lock for _, _, lock in chosen]), *_slow([(each, lock) for _, each, lock in chosen])]
+    notes = [*_notes([lock for _, _, lock in chosen]), *_slow([(data_set, lock) for _, data_set, lock in chosen])]
     return (
-        Section("Data sets", tuple(_row(*each) for each in chosen), tuple(notes), source="R-5.1-2, R-5.4-6"),
+        Section("Data sets", tuple(_row(*entry) for entry in chosen), tuple(notes), source="R-5.1-2, R-5.4-6"),
         Section("Frames by class", tuple(_classes([lock for _, _, lock in chosen])), source="R-5.3-6"),
     )
 
 
-def _row(tenant: TenantSettings, wanted: DataSetSettings, lock: Lock) -> Row:
-    volume = tenant.all_volumes[wanted.volume]
-    speeds = (wanted.link_gbps,) if wanted.link_gbps else _EXAMPLES
+def _row(tenant: TenantSettings, data_set: DataSetSettings, lock: Lock) -> Row:
+    volume = tenant.all_volumes[data_set.volume]
+    speeds = (data_set.link_gbps,) if data_set.link_gbps else _EXAMPLES
     return {
-        "data set": wanted.name,
+        "data set": data_set.name,
         "tenant": tenant.namespace,
         "frames": lock.frames,
         "files": lock.files,
         "size": data_set_changes.size(lock.bytes),
-        "volume": wanted.volume,
+        "volume": data_set.volume,
         "capacity": volume.capacity,
         "part of it, %": f"{100 * lock.bytes / parsed(volume.capacity):.1f}",
-        "to bring it near, s": ", ".join(f"{seconds(lock.bytes, each):,.0f} at {each:g} Gb/s" for each in speeds),
+        "to bring it near, s": ", ".join(f"{seconds(lock.bytes, speed):,.0f} at {speed:g} Gb/s" for speed in speeds),
         "catalogue of": f"{lock.as_of:%Y-%m-%d %H:%M}",
     }
 
@@ -69,22 +71,22 @@ def _notes(locks: list[Lock]) -> Iterator[str]:
 
 def _slow(chosen: list[tuple[DataSetSettings, Lock]]) -> Iterator[str]:
     """Yield the sets that it takes longer to bring near than to train with."""
-    for wanted, lock in chosen:
-        if wanted.link_gbps is None or wanted.training_minutes is None:
+    for data_set, lock in chosen:
+        if data_set.link_gbps is None or data_set.training_minutes is None:
             continue
-        needed, training = seconds(lock.bytes, wanted.link_gbps), 60 * wanted.training_minutes
+        needed, training = seconds(lock.bytes, data_set.link_gbps), 60 * data_set.training_minutes
         if needed > training:
             yield (
-                f"warning: to bring {lock.name} near takes {needed:,.0f} s at {wanted.link_gbps:g} Gb/s, longer than "
+                f"warning: to bring {lock.name} near takes {needed:,.0f} s at {data_set.link_gbps:g} Gb/s, longer than "
                 f"its training of {training:,.0f} s: use a faster link, or train several times with what is near"
             )
 
 
 def _classes(locks: list[Lock]) -> Iterator[Row]:
     """Yield a row for each class of any set, and a column for each set and split."""
-    for each in dict.fromkeys(name for lock in locks for name in lock.frames_by_class):
-        row: dict[str, int | str | None] = {"class": each}
+    for class_name in dict.fromkeys(name for lock in locks for name in lock.frames_by_class):
+        row: dict[str, int | str | None] = {"class": class_name}
         for lock in locks:
-            row[lock.name] = lock.frames_by_class.get(each)
-            row |= {f"{lock.name}/{name}": part.frames_by_class.get(each) for name, part in lock.splits.items()}
+            row[lock.name] = lock.frames_by_class.get(class_name)
+            row |= {f"{lock.name}/{name}": part.frames_by_class.get(class_name) for name, part in lock.splits.items()}
         yield row

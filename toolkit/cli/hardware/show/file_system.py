@@ -34,7 +34,7 @@ def file_system(settings: Settings, locks: Locked) -> tuple[Section, ...]:
 def _means(settings: Settings, locks: Locked) -> Iterator[tuple[str, float]]:
     """Yield the data sets on Storage Scale, with the mean size of a file in bytes."""
     for tenant in settings.tenants:
-        for each in tenant.data_sets:
-            lock = locks[tenant.namespace, each.name]
-            if lock.files and settings.on_scale(tenant.all_volumes[each.volume]):
-                yield f"{tenant.namespace}/{each.name}", lock.bytes / lock.files
+        for data_set in tenant.data_sets:
+            lock = locks[tenant.namespace, data_set.name]
+            if lock.files and settings.on_scale(tenant.all_volumes[data_set.volume]):
+                yield f"{tenant.namespace}/{data_set.name}", lock.bytes / lock.files

@@ -10,14 +10,14 @@ from core.hardware.profiles import Hca, Ports, Profile
 from stacks.layers import fabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from toolkit.cli.hardware.show.section import Cell, Row, Section, given
+from toolkit.cli.hardware.show.section import Cell, Row, Section, calculated
 
 
 def machines(pool: Pool) -> Section:
     """Return number and parts of the machines, what each reserves, and what a job gets with one GPU."""
     profile, kept, notes = pool.machine, pool.reserved, list[str]()
     kubelet = pool.tuning.kubelet if pool.tuning else None
-    part = given(notes, share, profile, 1, kept)
+    part = calculated(notes, share, profile, 1, kept)
     row: Row = {
         "profile": profile.name,
         "model": profile.model,
@@ -32,7 +32,7 @@ def machines(pool: Pool) -> Section:
         "reserved CPUs": kept.cpus,
         "reserved memory, GiB": kept.memory_gib,
         "Scale pagepool, GiB": topology.pagepool_gib(profile) if pool.has_scale_clients else None,
-        "reserved CPUs of the kubelet": given(
+        "reserved CPUs of the kubelet": calculated(
             notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
         ),
         "a job's CPUs for each GPU": part.cpus if part else None,
@@ -93,12 +93,12 @@ def _notes(pool: Pool, *, renamed: bool) -> Iterator[str]:
     alone = [gpu for gpu in range(profile.gpus) if not topology.nearest_hcas(profile, gpu)]
     if alone:
         yield f"no port is known to be near to the GPUs {', '.join(map(str, alone))}"
-    for one, other in combinations(profile.hcas, 2):
+    for hca, other in combinations(profile.hcas, 2):
         # Ports at one bridge have the same GPUs there, and ports at different ones have none in common.
-        shared = sorted({*one.gpus} & {*other.gpus})
-        if shared and one.distance == other.distance and {*one.gpus} != {*other.gpus}:
+        shared = sorted({*hca.gpus} & {*other.gpus})
+        if shared and hca.distance == other.distance and {*hca.gpus} != {*other.gpus}:
             yield (
-                f"{one.name} and {other.name} are both near to the GPUs {', '.join(map(str, shared))}, and not to the "
+                f"{hca.name} and {other.name} are both near to the GPUs {', '.join(map(str, shared))}, and not to the "
                 "same GPUs: compare `gpus` with `nvidia-smi topo -m`"
             )
 
@@ -121,7 +121,7 @@ def _level(notes: list[str], pool: Pool) -> Cell:
         listed = ", ".join(map(str, far))
         notes.append(f"jobs use no GPUDirect: GPU {listed} reach every port over the link between sockets only")
         return pool.transport.environment(words=True)["NCCL_NET_GDR_LEVEL"]
-    return given(notes, topology.gpudirect_level, pool.machine)
+    return calculated(notes, topology.gpudirect_level, pool.machine)
 
 
 def nccl(pool: Pool, settings: Settings) -> Section:
@@ -131,7 +131,7 @@ def nccl(pool: Pool, settings: Settings) -> Section:
     if pool.uses_rdma:
         variables = {
             "NCCL_NET_GDR_LEVEL": _level(notes, pool),
-            "NCCL_IB_HCA": given(notes, topology.nccl_ib_hca, pool.hcas),
+            "NCCL_IB_HCA": calculated(notes, topology.nccl_ib_hca, pool.hcas),
         }
     else:
         variables = dict(pool.transport.environment(words=True))

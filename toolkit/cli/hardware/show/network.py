@@ -29,16 +29,16 @@ def network(pool: Pool, settings: Settings) -> tuple[Section, ...]:
 def levels(settings: Settings) -> Iterator[Section]:
     """Yield the domains of the fabric by which Kueue places pods, where the stack has topology-aware scheduling."""
     rows: list[Row] = []
-    known: list[TopologyLevel] = []
+    fabric_levels: list[TopologyLevel] = []
     for pool in settings.gpu_pools:
         of_pool = topology.levels(pool, settings)
-        known.extend(level for level in of_pool if level not in known)
+        fabric_levels.extend(level for level in of_pool if level not in fabric_levels)
         for level in of_pool:
             for path, nodes in topology.domains(level.name, pool, settings).items():
                 gpus = sum(pool.free[node] for node in nodes)
                 rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
-    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in known]
-    if known:
+    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in fabric_levels]
+    if fabric_levels:
         yield Section("Topology", tuple(rows), tuple(labels))
 
 
@@ -65,13 +65,13 @@ def _pods(machines: int) -> tuple[Section, ...]:
     return (
         Section(
             "Compute fabric",
-            tuple(row for size, each in compute.items() for row in _rows(sizes[size], each, _compute(each))),
+            tuple(row for size, fabric in compute.items() for row in _rows(sizes[size], fabric, _compute(fabric))),
             (*_remarks(compute), *several, rails),
             source="D-3.3",
         ),
         Section(
             "Storage fabric",
-            tuple(row for size, each in storage.items() for row in _rows(sizes[size], each, _storage(each))),
+            tuple(row for size, fabric in storage.items() for row in _rows(sizes[size], fabric, _storage(fabric))),
             (*_remarks(storage), *map(_subscriptions, storage.values()), *several),
             source="D-3.4",
         ),

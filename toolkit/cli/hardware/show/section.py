@@ -47,7 +47,7 @@ class Section:
         return {"source": self.source or None, "rows": [dict(row) for row in self.rows], "notes": list(self.notes)}
 
 
-def given(notes: list[str], calculate: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T | None:
+def calculated(notes: list[str], calculate: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T | None:
     """Return what is calculated; None, with the reason in `notes`, where documents give too little for it."""
     try:
         return calculate(*args, **kwargs)

@@ -48,7 +48,7 @@ def parts(pool: Pool) -> tuple[Section, ...]:
         }
         for role, count in bill.roles.items()
     )
-    total, listed, wanted = bom.total(bill), bill.roles["gpu"], len(pool.nodes)
+    total, listed, nodes = bom.total(bill), bill.roles["gpu"], len(pool.nodes)
     notes = [
         f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
         f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
@@ -56,8 +56,8 @@ def parts(pool: Pool) -> tuple[Section, ...]:
         *(f"the list does not agree with itself: {text}" for text in bom.differences(bill)),
         *bom.against(bill.nodes["gpu"], pool.machine),
     ]
-    if listed != wanted:
-        notes.append(f"the list has {listed} GPU nodes, the stack {wanted}")
+    if listed != nodes:
+        notes.append(f"the list has {listed} GPU nodes, the stack {nodes}")
     return (Section("List of parts", rows, tuple(notes), source=bill.source),)
 
 
