@@ -15,15 +15,15 @@ UidArgument = Annotated[str, typer.Argument(help="UID of namespace kube-system o
 def command(
     uid: UidArgument,
     *,
-    stack: StackOption,
+    stack_name: StackOption,
     name: OtherName = None,
 ) -> None:
     """Move a stack to another cluster than its state names."""
-    wanted = stacks.read(stack, name)
-    with session.exclusive(wanted):
-        running = session.engine(wanted)
-        found = identity.accept(wanted, running, session.cluster(wanted), uid)
+    stack = stacks.read(stack_name, name)
+    with session.exclusive(stack):
+        running = session.engine(stack)
+        cluster_identity = identity.accept(stack, running, session.cluster(stack), uid)
     print_text(
-        f"stack {stack} belongs to the cluster {found}\n"
-        f"`./hpc pulumi refresh {wanted.options}` compares the state with that cluster."
+        f"stack {stack_name} belongs to the cluster {cluster_identity}\n"
+        f"`./hpc pulumi refresh {stack.options}` compares the state with that cluster."
     )

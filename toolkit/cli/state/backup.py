@@ -18,20 +18,20 @@ FileOption = Annotated[Path, file_option("New file, in which secrets stay encryp
 
 def command(
     *,
-    stack: StackOption,
+    stack_name: StackOption,
     name: OtherName = None,
     output: FileOption,
 ) -> None:
     """Write the state of a stack to one private file."""
-    wanted = stacks.read(stack, name)
-    running = session.engine(wanted)
-    there = wanted.backend
-    if there and not there.has(wanted.name):
+    stack = stacks.read(stack_name, name)
+    running = session.engine(stack)
+    backend = stack.backend
+    if backend and not backend.has(stack.name):
         raise Problem(
-            f"there is no state of stack {stack} in {there.url}",
+            f"there is no state of stack {stack_name} in {backend.url}",
             "`./hpc state list --backend URL` lists the stacks.",
         )
-    count = backups.write(wanted.name, access.export(running), selection.tags(wanted, there), output)
+    count = backups.write(stack.name, access.export(running), selection.tags(stack, backend), output)
     if output != STANDARD_OUTPUT:
         size = output.stat().st_size / 1e6
         print_text(f"{output}: {plural(count, 'resource')}, {size:.1f} MB, read back and whole")

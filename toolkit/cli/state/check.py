@@ -25,55 +25,55 @@ _PLURALS = {older_states.COPY: "copies"}
 PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
 
 
-def command(*, backend: BackendUrl = None, stack: SomeStack = None, name: OtherName = None) -> None:
+def command(*, backend_url: BackendUrl = None, stack_name: SomeStack = None, name: OtherName = None) -> None:
     """Check a backend and a stack's state in it.
 
     Exit status 1 where a check fails.
     """
-    there, wanted = selection.meant(backend, stack, name)
-    rows = check_backend(there, wanted.options if wanted else f"--backend '{choice.without_login(there.url)}'")
-    if wanted is not None and rows[0].status == GOOD:
-        rows += check_stack(there, wanted.name, wanted.options)
-        if there.has(wanted.name):
-            rows += check_cluster(there, wanted)
-            rows.append(check_passphrase(wanted, selection.engine(wanted, there)))
+    backend, stack = selection.meant(backend_url, stack_name, name)
+    rows = check_backend(backend, stack.options if stack else f"--backend '{choice.without_login(backend.url)}'")
+    if stack is not None and rows[0].status == GOOD:
+        rows += check_stack(backend, stack.name, stack.options)
+        if backend.has(stack.name):
+            rows += check_cluster(backend, stack)
+            rows.append(check_passphrase(stack, selection.engine(stack, backend)))
     presentation.findings(rows)
     if any(row.status == BAD for row in rows):
         raise typer.Exit(1)
 
 
-def check_backend(there: Backend, options: str = "--stack STACK") -> list[Finding]:
+def check_backend(backend: Backend, options: str = "--stack STACK") -> list[Finding]:
     """Return the status of a backend: what its bucket needs, and whether it can be written; nothing is created.
 
     `options` are those by which a command means it.
     """
-    if not isinstance(there.store, BucketStore):
-        rows = _folder(there.store, options)
-        made = not isinstance(there.store, FolderStore) or there.store.folder.is_dir()
-        return [*rows, _probe(there)] if made else rows
-    if not bucket_setup.exists(there.store):
+    if not isinstance(backend.store, BucketStore):
+        rows = _folder(backend.store, options)
+        made = not isinstance(backend.store, FolderStore) or backend.store.folder.is_dir()
+        return [*rows, _probe(backend)] if made else rows
+    if not bucket_setup.exists(backend.store):
         remedy = f"`./hpc state init {options}` creates it."
-        return [Finding("bucket", BAD, f"there is none on {there.store.location.where}", remedy)]
-    here = Finding("bucket", GOOD, f"{there.store.location.bucket} on {there.store.location.where}")
+        return [Finding("bucket", BAD, f"there is none on {backend.store.location.where}", remedy)]
+    here = Finding("bucket", GOOD, f"{backend.store.location.bucket} on {backend.store.location.where}")
     return [
         here,
-        *(bucket_setup.inspect(there.store, part, BucketOptions()) for part in PARTS),
-        _probe(there),
+        *(bucket_setup.inspect(backend.store, part, BucketOptions()) for part in PARTS),
+        _probe(backend),
     ]
 
 
-def check_stack(there: Backend, name: str, options: str = "") -> list[Finding]:
+def check_stack(backend: Backend, name: str, options: str = "") -> list[Finding]:
     """Return the status of a stack's state; `options` are those by which a command means it."""
     options = options or f"--stack {name}"
-    if not there.has(name):
+    if not backend.has(name):
         return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init {options}` creates it.")]
     try:
-        latest = there.checkpoint(name)
+        latest = backend.checkpoint(name)
     except Problem as problem:
         return [_wrong("stack", problem)]
-    count, size = len(older_states.resources(latest)), len(there.read(name) or b"")
+    count, size = len(older_states.resources(latest)), len(backend.read(name) or b"")
     pending = latest.get("pending_operations") or []
-    locked, busy = _locks(there, name, options)
+    locked, busy = _locks(backend, name, options)
     unfinished = Finding("interrupted", GOOD, "nothing")
     if pending:
         unfinished = Finding(
@@ -86,15 +86,15 @@ def check_stack(there: Backend, name: str, options: str = "") -> list[Finding]:
         Finding("stack", GOOD, f"{name}: {plural(count, 'resource')}, {size / 1e6:.1f} MB"),
         locked,
         unfinished,
-        _kept(there, name),
+        _kept(backend, name),
     ]
 
 
-def check_passphrase(wanted: Stack, running: Engine) -> Finding:
+def check_passphrase(stack: Stack, running: Engine) -> Finding:
     """Return whether the key that a user has now opens the state; the engine tries it."""
     try:
-        passphrases.require(wanted, running.environment)
-        running.call("stack", "export", "--show-secrets", "--stack", wanted.name)  # decrypts all, and shows none
+        passphrases.require(stack, running.environment)
+        running.call("stack", "export", "--show-secrets", "--stack", stack.name)  # decrypts all, and shows none
     except Problem as problem:
         lines = [line for line in str(problem).splitlines() if "passphrase" in line and "warning:" not in line]
         remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
@@ -102,13 +102,13 @@ def check_passphrase(wanted: Stack, running: Engine) -> Finding:
     return Finding("key of secrets", GOOD, "opens the state")
 
 
-def check_cluster(there: Backend, wanted: Stack) -> list[Finding]:
+def check_cluster(backend: Backend, stack: Stack) -> list[Finding]:
     """Return which cluster a stack belongs to, where that is noted, and how its settings name it, too."""
-    uid = there.tags(wanted.name).get(UID)
-    if not uid or wanted.simulated:
+    uid = backend.tags(stack.name).get(UID)
+    if not uid or stack.simulated:
         return []
-    if wanted.settings.cluster.uid is None:
-        file = wanted.platform_file.name
+    if stack.settings.cluster.uid is None:
+        file = stack.platform_file.name
         more = f"; `uid: {uid}`, below `cluster:` in {file}, restricts plain `pulumi` to it, too"
         return [Finding("cluster", GOOD, f"{uid}{more}")]
     return [Finding("cluster", GOOD, uid)]
@@ -130,13 +130,13 @@ def _inside_private(folder: Path) -> bool:
     return any(not above.stat().st_mode & 0o011 for above in folder.parents)
 
 
-def _probe(there: Backend) -> Finding:
+def _probe(backend: Backend) -> Finding:
     """Write, read and remove an object, as the engine will."""
     content = os.urandom(16).hex().encode()
     try:
-        there.store.write(PROBE, content)
-        same = there.store.read(PROBE) == content
-        there.store.remove(PROBE)
+        backend.store.write(PROBE, content)
+        same = backend.store.read(PROBE) == content
+        backend.store.remove(PROBE)
     except Problem as problem:
         return _wrong("write and read", problem)
     except OSError as error:
@@ -146,26 +146,26 @@ def _probe(there: Backend) -> Finding:
     return Finding("write and read", GOOD, "an object was written, read and removed")
 
 
-def _locks(there: Backend, name: str, options: str) -> tuple[Finding, bool]:
+def _locks(backend: Backend, name: str, options: str) -> tuple[Finding, bool]:
     """Return the row of the lock, and whether someone is at work."""
     try:
-        locks = there.locks(name)
+        locks = backend.locks(name)
     except Problem as problem:
         return _wrong("lock", problem), False
     if not locks:
         return Finding("lock", GOOD, "free"), False
     holders = "; ".join(lock.holder for lock in locks)
-    if all(there.is_dead(lock) for lock in locks):
+    if all(backend.is_dead(lock) for lock in locks):
         remedy = f"`./hpc state repair {options}`, or the next `./hpc up {options}`, removes it."
         return Finding("lock", BAD, f"held by {holders}, which is dead", remedy), False
     remedy = f"If it has certainly exited: `./hpc pulumi {options} cancel`."
     return Finding("lock", UNKNOWN, f"held by {holders}", remedy), True
 
 
-def _kept(there: Backend, name: str) -> Finding:
-    found = [one for one in older_states.kept(there, name) if not one.latest]
+def _kept(backend: Backend, name: str) -> Finding:
+    states = [state for state in older_states.kept(backend, name) if not state.latest]
     numbers = {
-        kind: sum(one.kind == kind for one in found)
+        kind: sum(state.kind == kind for state in states)
         for kind in (older_states.VERSION, older_states.UPDATE, older_states.COPY)
     }
     listed = ", ".join(plural(number, kind, _PLURALS.get(kind, "")) for kind, number in numbers.items() if number)

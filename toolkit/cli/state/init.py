@@ -41,8 +41,8 @@ SharedOption = Annotated[bool, typer.Option("--yes", "-y", help="Use a bucket th
 
 def command(
     *,
-    backend: BackendUrl = None,
-    stack: SomeStack = None,
+    backend_url: BackendUrl = None,
+    stack_name: SomeStack = None,
     name: OtherName = None,
     days: DaysOption = None,
     newest: NewestOption = None,
@@ -53,28 +53,28 @@ def command(
 
     On an existing backend it adds what is missing; it may be run again at any time.
     """
-    there, wanted = selection.meant(backend, stack, name)
+    backend, stack = selection.meant(backend_url, stack_name, name)
     lacking = False
-    for found, changed in create_backend(there, BucketOptions(days, newest, kms_key), shared=yes):
-        presentation.print_created(found, changed=changed)
-        lacking |= found.status == BAD
-    if wanted is not None:
-        presentation.print_created(*create_stack(wanted, selection.engine(wanted, there), there))
-        if not wanted.simulated and not (wanted.settings.state and wanted.settings.state.backend):
+    for finding, changed in create_backend(backend, BucketOptions(days, newest, kms_key), shared=yes):
+        presentation.print_created(finding, changed=changed)
+        lacking |= finding.status == BAD
+    if stack is not None:
+        presentation.print_created(*create_stack(stack, selection.engine(stack, backend), backend))
+        if not stack.simulated and not (stack.settings.state and stack.settings.state.backend):
             print_text(
-                f"Write it into {wanted.platform_file.name}, so that all users have the same:\n"
-                f"  hpc:platform:\n    state:\n      backend: {there.url}"
+                f"Write it into {stack.platform_file.name}, so that all users have the same:\n"
+                f"  hpc:platform:\n    state:\n      backend: {backend.url}"
             )
     if lacking:
         raise typer.Exit(1)
 
 
-def create_backend(there: Backend, wanted: BucketOptions, *, shared: bool = False) -> Iterator[tuple[Finding, bool]]:
+def create_backend(backend: Backend, options: BucketOptions, *, shared: bool = False) -> Iterator[tuple[Finding, bool]]:
     """Create a backend, and yield of each thing its status now and whether it was changed.
 
     Raises Problem, with nothing changed, for a bucket that has other objects, unless it is to be `shared`.
     """
-    store = there.store
+    store = backend.store
     if isinstance(store, FolderStore):
         fresh = not store.folder.is_dir()
         try:
@@ -91,14 +91,14 @@ def create_backend(there: Backend, wanted: BucketOptions, *, shared: bool = Fals
         _require_own(store)
     yield Finding("bucket", GOOD, f"{store.location.bucket} on {store.location.where}"), fresh
     for part in PARTS:
-        yield bucket_setup.repair(store, part, wanted)
+        yield bucket_setup.repair(store, part, options)
 
 
 def _require_own(store: BucketStore) -> None:
     """Raise Problem where a bucket has other objects than states: settings would apply to those, too."""
     with store.asking():
-        found = store.client.list_objects_v2(Bucket=store.location.bucket, MaxKeys=_LOOKED_AT).get("Contents", ())
-        others = [item["Key"] for item in found if ".pulumi" not in item["Key"].split("/")]
+        objects = store.client.list_objects_v2(Bucket=store.location.bucket, MaxKeys=_LOOKED_AT).get("Contents", ())
+        others = [item["Key"] for item in objects if ".pulumi" not in item["Key"].split("/")]
         if others:
             raise Problem(
                 f"bucket {store.location.bucket} has other objects than states: {some(others, _NAMED)}",
@@ -107,28 +107,28 @@ def _require_own(store: BucketStore) -> None:
             )
 
 
-def create_stack(wanted: Stack, running: Engine, there: Backend) -> tuple[Finding, bool]:
+def create_stack(stack: Stack, running: Engine, backend: Backend) -> tuple[Finding, bool]:
     """Create a stack with the secrets provider that its settings name; return its status, and whether it is new."""
-    provider = (wanted.settings.state.secrets_provider if wanted.settings.state else None) or PASSPHRASE
-    found = Finding("stack", GOOD, f"{wanted.name}, secrets by {provider}")
-    if there.has(wanted.name):
-        return found, False
-    if wanted.simulated:
-        session.prepare(wanted, running)
-        return Finding("stack", GOOD, f"{wanted.name}, secrets by {PASSPHRASE}"), True
-    if wanted.example:
+    provider = (stack.settings.state.secrets_provider if stack.settings.state else None) or PASSPHRASE
+    finding = Finding("stack", GOOD, f"{stack.name}, secrets by {provider}")
+    if backend.has(stack.name):
+        return finding, False
+    if stack.simulated:
+        session.prepare(stack, running)
+        return Finding("stack", GOOD, f"{stack.name}, secrets by {PASSPHRASE}"), True
+    if stack.example:
         raise Problem(
-            f"stack {wanted.name} is an example, and its settings have no place for a key",
-            f"Copy {wanted.file.relative_to(ROOT)} to Pulumi.NAME.yaml, and use stack NAME.",
+            f"stack {stack.name} is an example, and its settings have no place for a key",
+            f"Copy {stack.file.relative_to(ROOT)} to Pulumi.NAME.yaml, and use stack NAME.",
         )
     named = running.environment.get(passphrases.FILE)
     if provider in (PASSPHRASE, "default") and not (passphrases.is_given(running.environment) or named):
         raise Problem(
-            f"the secrets of stack {wanted.name} are to be encrypted with a passphrase, and none is given",
+            f"the secrets of stack {stack.name} are to be encrypted with a passphrase, and none is given",
             f"Set {passphrases.FILE} to a file with one (or {passphrases.PASSPHRASE}), or name a key in its "
             "settings: `state.secrets_provider`.",
         )
     # The engine writes the key into Pulumi.<stack>.yaml, and leaves its comments.
     named_key = ("--secrets-provider", provider, "--no-select")
-    running.call("stack", "init", wanted.name, *named_key, folder=wanted.file.parent)
-    return found, True
+    running.call("stack", "init", stack.name, *named_key, folder=stack.file.parent)
+    return finding, True

@@ -18,8 +18,8 @@ AllOption = Annotated[bool, typer.Option("--all", help=f"All older states, not o
 
 def command(
     *,
-    backend: BackendUrl = None,
-    stack: SomeStack = None,
+    backend_url: BackendUrl = None,
+    stack_name: SomeStack = None,
     name: OtherName = None,
     everything: AllOption = False,
 ) -> None:
@@ -27,21 +27,23 @@ def command(
 
     The id of an older state is what `./hpc state restore --version` takes.
     """
-    there, wanted = selection.meant(backend, stack, name)
-    names = [wanted.name] if wanted else there.stacks()
-    if not names or (wanted and not there.has(wanted.name) and not older_states.kept(there, wanted.name)):
-        print_text(f"no {'state of stack ' + wanted.name if wanted else 'stacks'} in {there.url}")
+    backend, stack = selection.meant(backend_url, stack_name, name)
+    names = [stack.name] if stack else backend.stacks()
+    if not names or (stack and not backend.has(stack.name) and not older_states.kept(backend, stack.name)):
+        print_text(f"no {'state of stack ' + stack.name if stack else 'stacks'} in {backend.url}")
         return
     tables.show_rows(
         "Stacks",
         ("stack", "resources", "size", "written", "locked by"),
-        (presentation.stack_row(there, each) for each in names),
+        (presentation.stack_row(backend, state_name) for state_name in names),
     )
-    if wanted is None:
+    if stack is None:
         return
-    found = tuple(one for one in older_states.kept(there, wanted.name) if not one.latest or one.removed)
-    shown = found if everything else found[:_SHOWN]
+    states = tuple(state for state in older_states.kept(backend, stack.name) if not state.latest or state.removed)
+    shown = states if everything else states[:_SHOWN]
     if shown:
-        tables.show_rows("Older states", ("id", "kind", "written", "resources"), presentation.older_rows(there, shown))
-    if len(found) > len(shown):
-        print_text(f"{len(found) - len(shown)} older ones: --all")
+        tables.show_rows(
+            "Older states", ("id", "kind", "written", "resources"), presentation.older_rows(backend, shown)
+        )
+    if len(states) > len(shown):
+        print_text(f"{len(states) - len(shown)} older ones: --all")

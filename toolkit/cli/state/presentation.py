@@ -26,34 +26,40 @@ def findings(rows: Iterable[Finding]) -> None:
             print_text(f"{row.name}: {row.remedy}")
 
 
-def print_created(found: Finding, changed: bool = False) -> None:
+def print_created(finding: Finding, changed: bool = False) -> None:
     """Print what was created, or was there; a warning where the service does not know it."""
-    if found.status == UNKNOWN:
-        print_warning(f"{found.name}: {found.text}\n{found.remedy}")
+    if finding.status == UNKNOWN:
+        print_warning(f"{finding.name}: {finding.text}\n{finding.remedy}")
         return
-    done = "set" if changed else "was so already" if found.status == GOOD else "NOT GOOD"
-    print_text(f"{found.name}: {found.text} ({done})")
-    if found.status == BAD:
-        print_text(f"  {found.remedy}")
+    done = "set" if changed else "was so already" if finding.status == GOOD else "NOT GOOD"
+    print_text(f"{finding.name}: {finding.text} ({done})")
+    if finding.status == BAD:
+        print_text(f"  {finding.remedy}")
 
 
-def stack_row(there: Backend, name: str) -> tuple[str, ...]:
+def stack_row(backend: Backend, name: str) -> tuple[str, ...]:
     """Return the row of a stack: name, resources, size, when it was written, who has its lock."""
     try:
-        count = str(len(there.resources(name)))
-        locks = ", ".join(lock.holder for lock in there.locks(name))
+        count = str(len(backend.resources(name)))
+        locks = ", ".join(lock.holder for lock in backend.locks(name))
     except Problem as problem:
         count, locks = "unreadable", str(problem).partition("\n")[0]
-    written = there.written(name)
-    size = len(there.read(name) or b"")
+    written = backend.written(name)
+    size = len(backend.read(name) or b"")
     return name, count, f"{size / 1e6:.1f} MB", _time(written) if written else "removed", locks
 
 
-def older_rows(there: Backend, shown: tuple[older_states.Kept, ...]) -> Iterable[tuple[str, ...]]:
+def older_rows(backend: Backend, shown: tuple[older_states.Kept, ...]) -> Iterable[tuple[str, ...]]:
     """Yield the rows of older states: id, kind, when they were written, resources."""
-    for one, found in zip(shown, older_states.read_all(there, shown), strict=True):
-        count = "removed" if one.removed else str(len(older_states.resources(found))) if found is not None else "none"
-        yield one.id, one.kind, _time(one.modified), count
+    for state, deployment in zip(shown, older_states.read_all(backend, shown), strict=True):
+        count = (
+            "removed"
+            if state.removed
+            else str(len(older_states.resources(deployment)))
+            if deployment is not None
+            else "none"
+        )
+        yield state.id, state.kind, _time(state.modified), count
 
 
 def _time(seconds: float) -> str:

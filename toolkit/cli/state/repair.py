@@ -8,19 +8,19 @@ from toolkit.cli.shared.options import OtherName, StackOption
 from toolkit.cli.state import selection
 
 
-def command(*, stack: StackOption, name: OtherName = None) -> None:
+def command(*, stack_name: StackOption, name: OtherName = None) -> None:
     """Repair the state after an interrupted update.
 
     Removes locks of dead processes, and adds to the state what the update created and could not record.
     """
-    wanted = stacks.read(stack, name)
-    with session.exclusive(wanted):
-        running = session.engine(wanted)
-        there = selection.known(wanted, wanted.backend)
-        live = session.cluster(wanted)
-        identity.require(wanted, live, there, running)
-        session.prepare(wanted, running)
+    stack = stacks.read(stack_name, name)
+    with session.exclusive(stack):
+        running = session.engine(stack)
+        backend = selection.readable(stack, stack.backend)
+        live = session.cluster(stack)
+        identity.require(stack, live, backend, running)
+        session.prepare(stack, running)
         if not state_repair.repair(
-            wanted.name, there, running, live.find, state_repair.backup_of(wanted), thorough=True
+            stack.name, backend, running, live.find, state_repair.backup_of(stack), thorough=True
         ):
             print_text("nothing was interrupted")

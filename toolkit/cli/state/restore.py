@@ -24,7 +24,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 def command(
     *,
-    stack: StackOption,
+    stack_name: StackOption,
     name: OtherName = None,
     source: SourceOption = None,
     version: VersionOption = None,
@@ -35,44 +35,44 @@ def command(
 
     The present state is backed up first.
     """
-    wanted = stacks.read(stack, name)
+    stack = stacks.read(stack_name, name)
     if (source is None) == (version is None):
         raise Problem("no state is named", "Give one of --from FILE and --version ID.")
-    with session.exclusive(wanted):
-        running = session.engine(wanted)
-        there = wanted.backend
-        selection.require_free(wanted, there)
-        found, cluster = (
+    with session.exclusive(stack):
+        running = session.engine(stack)
+        backend = stack.backend
+        selection.require_free(stack, backend)
+        deployment, cluster = (
             restore_plan.from_file(source)
             if source
-            else restore_plan.from_version(selection.known(wanted, there), wanted.name, version or "")
+            else restore_plan.from_version(selection.readable(stack, backend), stack.name, version or "")
         )
-        tags = selection.tags(wanted, there)
-        live = None if without_cluster else session.cluster(wanted)
+        tags = selection.tags(stack, backend)
+        live = None if without_cluster else session.cluster(stack)
         here = _uid(live) if live else tags.get(UID, "")
-        restore_plan.require_own(wanted, found, cluster, here)
+        restore_plan.require_own(stack, deployment, cluster, here)
         if live:
-            identity.require(wanted, live, there, running)
-        session.prepare(wanted, running)
-        plan = restore_plan.plan(wanted, running, there, found, live.find if live else None)
+            identity.require(stack, live, backend, running)
+        session.prepare(stack, running)
+        plan = restore_plan.plan(stack, running, backend, deployment, live.find if live else None)
         if not plan.change.any and not plan.present.damaged:
-            print_text(f"the state of stack {stack} is that already; nothing to restore")
+            print_text(f"the state of stack {stack_name} is that already; nothing to restore")
             return
         for line in plan.lines():
             print_text(line)
-        if not confirmed(f"Restore the state of stack {stack}?", yes=yes):
+        if not confirmed(f"Restore the state of stack {stack_name}?", yes=yes):
             raise typer.Exit(1)
-        backup = restore_plan.backup_of(wanted, plan)
-        restore_plan.carry_out(running, there, plan, backup)
+        backup = restore_plan.backup_of(stack, plan)
+        restore_plan.carry_out(running, backend, plan, backup)
         print_text(f"the state before is in {backup}")
     if live is None:
         print_warning(
             "the cluster was not queried, and may have objects that this state lacks\n"
-            f"`./hpc state repair {wanted.options}` finds them; run it before the next update."
+            f"`./hpc state repair {stack.options}` finds them; run it before the next update."
         )
     print_text(
-        f"restored; nothing on the cluster was changed. `./hpc drift {wanted.options}` shows how the cluster differs "
-        f"from it, `./hpc up {wanted.options}` applies the settings."
+        f"restored; nothing on the cluster was changed. `./hpc drift {stack.options}` shows how the cluster differs "
+        f"from it, `./hpc up {stack.options}` applies the settings."
     )
 
 

@@ -56,25 +56,29 @@ def from_file(file: Path) -> tuple[dict[str, Any], str]:
     """Return the deployment of a backup, and the UID of its cluster, if that is noted."""
     if not file.exists():
         raise Problem(f"there is no file {file}", "An id of `./hpc state list --stack STACK` goes behind --version.")
-    found = backups.read(file)
-    return found.deployment, found.cluster
+    backup = backups.read(file)
+    return backup.deployment, backup.cluster
 
 
 def from_version(backend: Backend, stack: str, version: str) -> tuple[dict[str, Any], str]:
     """Return the deployment of a version that is stored, and the UID of the cluster that the stack had then."""
-    one = older_states.find(backend, stack, version)
-    found = older_states.read(backend, one)
-    if found is None:
+    older = older_states.find(backend, stack, version)
+    deployment = older_states.read(backend, older)
+    if deployment is None:
         raise Problem(f"version {version} of the state of stack {stack} cannot be read", "Take another.")
-    return found, backend.tags(stack, at=one.modified).get(UID, "")
+    return deployment, backend.tags(stack, at=older.modified).get(UID, "")
 
 
-def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str) -> None:
+def require_own(stack: Stack, deployment: Mapping[str, Any], cluster: str, here: str) -> None:
     """Raise Problem when a state is another stack's or another cluster's, or its key is not the one of today.
 
     `cluster` and `here` are the UIDs of the state's cluster and of the present one; empty where no one knows.
     """
-    others = {part for each in older_states.resources(found) if (part := _owner(each["urn"])) != (stack.name, PROJECT)}
+    others = {
+        part
+        for resource in older_states.resources(deployment)
+        if (part := _owner(resource["urn"])) != (stack.name, PROJECT)
+    }
     if others:
         name, project = sorted(others)[0]
         raise Problem(
@@ -87,8 +91,8 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
             "None of its objects is on the new cluster. Bring the stack up there; nothing needs to be restored.",
         )
     settings = settings_copy.read(stack.copy if stack.copied else stack.file)
-    then, now = _key(found), next(filter(None, map(settings.get, settings_copy.KEY_MARKS)), None)
-    if then and now and then != now and _CIPHER in json.dumps(found):
+    then, now = _key(deployment), next(filter(None, map(settings.get, settings_copy.KEY_MARKS)), None)
+    if then and now and then != now and _CIPHER in json.dumps(deployment):
         raise Problem(
             f"the secrets in this state are encrypted with an earlier key than those of {stack.file.name}",
             f"Take {stack.file.name} of that time (git), with the passphrase of that time, restore, and then rotate "
@@ -96,7 +100,9 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
         )
 
 
-def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[str, Any], live: Live | None) -> Plan:
+def plan(
+    stack: Stack, running: Engine, backend: Backend | None, deployment: Mapping[str, Any], live: Live | None
+) -> Plan:
     """Return what a restore of a deployment would do; without `live` it comes back as it was, fitting or not."""
     damaged = backend.read(stack.name) if backend and _unreadable(stack.name, backend) else None
     if backend and damaged is not None:
@@ -106,22 +112,22 @@ def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[
     now = present.document.get("deployment") or {}
     others = other_stacks.of(stack.name, backend)
     if live is None:
-        restored = without(found, others)
+        restored = without(deployment, others)
     else:
-        settled = recover({"deployment": dict(found)}, live, others=others).deployment["deployment"]
+        settled = recover({"deployment": dict(deployment)}, live, others=others).deployment["deployment"]
         restored = fit(settled, now, live, others)
     document = {**present.document, "deployment": restored.deployment}
     return Plan(present, document, restored, difference(now, restored.deployment))
 
 
-def backup_of(stack: Stack, wanted: Plan) -> Path:
+def backup_of(stack: Stack, restore: Plan) -> Path:
     """Return the file that the present state goes to."""
-    return backups.place(stack, "damaged" if wanted.present.damaged else "before-restore")
+    return backups.place(stack, "damaged" if restore.present.damaged else "before-restore")
 
 
-def carry_out(running: Engine, backend: Backend | None, wanted: Plan, backup: Path) -> None:
+def carry_out(running: Engine, backend: Backend | None, restore: Plan, backup: Path) -> None:
     """Write the state; raise Problem where it changed since the restore was planned."""
-    access.write(running, backend, wanted.present, wanted.document, backup)
+    access.write(running, backend, restore.present, restore.document, backup)
 
 
 def _unreadable(stack: str, backend: Backend) -> bool:
@@ -134,8 +140,8 @@ def _unreadable(stack: str, backend: Backend) -> bool:
 
 def _newest(stack: str, backend: Backend) -> dict[str, Any]:
     """Return what is known of today where the state is damaged; nothing where there is no other."""
-    readable = (older_states.read(backend, one) for one in older_states.kept(backend, stack) if not one.removed)
-    return next((found for found in readable if found is not None), {})
+    readable = (older_states.read(backend, state) for state in older_states.kept(backend, stack) if not state.removed)
+    return next((deployment for deployment in readable if deployment is not None), {})
 
 
 def _group(title: str, urns: tuple[str, ...]) -> list[str]:
@@ -151,6 +157,6 @@ def _owner(urn: str) -> tuple[str, str]:
     return head, rest.partition("::")[0]
 
 
-def _key(found: Mapping[str, Any]) -> str:
-    state = (found.get("secrets_providers") or {}).get("state") or {}
+def _key(deployment: Mapping[str, Any]) -> str:
+    state = (deployment.get("secrets_providers") or {}).get("state") or {}
     return str(state.get("salt") or state.get("encryptedkey") or "")

@@ -24,7 +24,7 @@ PassphraseOption = Annotated[
 
 def command(
     *,
-    stack: StackOption,
+    stack_name: StackOption,
     name: OtherName = None,
     secrets_provider: ProviderOption = rotation.PASSPHRASE,
     passphrase_file: PassphraseOption = None,
@@ -33,19 +33,20 @@ def command(
 
     In its settings and in its state.
     """
-    wanted = stacks.read(stack, name)
-    rotation.require_private(wanted)
-    with session.exclusive(wanted):
-        running = session.engine(wanted)
-        there = wanted.backend
-        selection.require_free(wanted, there)
-        session.prepare(wanted, running)
+    stack = stacks.read(stack_name, name)
+    rotation.require_private(stack)
+    with session.exclusive(stack):
+        running = session.engine(stack)
+        backend = stack.backend
+        selection.require_free(stack, backend)
+        session.prepare(stack, running)
         new = None
         if secrets_provider == rotation.PASSPHRASE:
-            new = _new_passphrase(wanted, passphrase_file)
-        done = rotation.rotate(wanted, running, selection.tags(wanted, there), secrets_provider, new)
+            new = _new_passphrase(stack, passphrase_file)
+        done = rotation.rotate(stack, running, selection.tags(stack, backend), secrets_provider, new)
     print_text(
-        f"the secrets of stack {stack} have a new key, recorded in {done.settings}; all decrypt to the same values\n"
+        f"the secrets of stack {stack_name} have a new key, recorded in {done.settings}; all decrypt to the same "
+        "values\n"
         f"the state under the old key is in {done.backup}, and in older versions until they expire: remove these "
         "to make the old key useless"
     )
@@ -55,16 +56,16 @@ def command(
         print_text(f"commit {done.settings.name}: older copies of it do not open the state")
     if new is not None and not done.passphrase:
         print_text("PULUMI_CONFIG_PASSPHRASE or its _FILE must give the new passphrase from now on")
-    named = wanted.settings.state.secrets_provider if wanted.settings.state else rotation.PASSPHRASE
-    if not wanted.simulated and named != secrets_provider:
-        file = wanted.platform_file.name
+    named = stack.settings.state.secrets_provider if stack.settings.state else rotation.PASSPHRASE
+    if not stack.simulated and named != secrets_provider:
+        file = stack.platform_file.name
         print_text(f"write `state.secrets_provider: {secrets_provider}` into {file}")
 
 
-def _new_passphrase(wanted: Stack, file: Path | None) -> str:
+def _new_passphrase(stack: Stack, file: Path | None) -> str:
     if file is not None:
         return rotation.passphrase_from(file)
-    if not rotation.given_by_user(wanted):
+    if not rotation.given_by_user(stack):
         return rotation.random()
     if not sys.stdin.isatty():
         raise Problem(

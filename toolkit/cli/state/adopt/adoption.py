@@ -20,7 +20,7 @@ from toolkit.cli.shared.identity import ClusterMatch
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state.adopt import candidates, completion, import_file
 from toolkit.cli.state.adopt.candidates import Candidate
-from toolkit.cli.state.adopt.declared import Known, Program
+from toolkit.cli.state.adopt.declared import Program, StateResources
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,35 @@ class Work:
         """Return the state as the engine exports it: secrets stay encrypted."""
         return access.export(self.engine)
 
-    def known(self) -> Known:
+    def recorded(self) -> StateResources:
         """Return the objects of the state."""
-        return Known(_resources(self.exported()))
+        return StateResources(_resources(self.exported()))
 
 
-def unfinished(program: Program, known: Known, adopted: Collection[str], cluster: Cluster) -> list[Candidate]:
+def unfinished(
+    program: Program, recorded: StateResources, adopted: Collection[str], cluster: Cluster
+) -> list[Candidate]:
     """Return objects that the settings name and the state has, but not as objects that are never deleted."""
-    found = []
-    for one in program.objects:
-        resource = known.find(one) if one.label in adopted else None
+    partly_adopted = []
+    for obj in program.objects:
+        resource = recorded.find(obj) if obj.label in adopted else None
         if resource is None or resource.get("retainOnDelete"):
             continue
-        there = cluster.find(one.api_version, one.kind, one.namespace, one.name)
-        if there is not None:
-            found.append(candidates.judged(one, there, cluster.dry_run))
-    return found
+        live_object = cluster.find(obj.api_version, obj.kind, obj.namespace, obj.name)
+        if live_object is not None:
+            partly_adopted.append(candidates.judged(obj, live_object, cluster.dry_run))
+    return partly_adopted
 
 
 def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
     """Let the engine import the objects; raise Problem with its message where it cannot."""
-    known = work.known()  # a state that was settled has more than when it was read
-    taken = [each for each in chosen if known.find(each.declared) is None]
+    recorded = work.recorded()  # a state that was settled has more than when it was read
+    taken = [candidate for candidate in chosen if recorded.find(candidate.declared) is None]
     if not taken:
         return
     with tempfile.TemporaryDirectory(prefix="hpc-adopt-") as folder:
         file = Path(folder) / "import.json"
-        file.write_text(json.dumps(import_file.content(work.program, taken, known)))
+        file.write_text(json.dumps(import_file.content(work.program, taken, recorded)))
         status, account = work.engine.run_update(
             f"pulumi import, stack {work.stack.name}",
             work.stack.log,
@@ -80,21 +82,23 @@ def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
 
 def complete(work: Work, taken: Collection[Candidate]) -> None:
     """Write into the state what the import left open."""
-    above = {name: item.arguments for each in taken for name, item in work.program.above(each.declared)}
+    above = {name: item.arguments for candidate in taken for name, item in work.program.above(candidate.declared)}
     backup = backups.place(work.stack, "before-adoption")
     access.edit(work.engine, work.stack.backend, backup, lambda document: completion.completed(document, taken, above))
 
 
-def is_complete(known: Known, each: Candidate) -> bool:
+def is_complete(recorded: StateResources, candidate: Candidate) -> bool:
     """Whether the state has an object as one that is never deleted."""
-    return bool((known.find(each.declared) or {}).get("retainOnDelete"))
+    return bool((recorded.find(candidate.declared) or {}).get("retainOnDelete"))
 
 
 def not_ready(document: Mapping[str, Any], taken: Collection[Candidate]) -> list[str]:
     """Return the names of objects that were not ready when they were adopted: the next update waits for them."""
-    names = {each.declared.urn: each.declared.label for each in taken}
+    names = {candidate.declared.urn: candidate.declared.label for candidate in taken}
     return sorted(
-        names[each["urn"]] for each in _resources(document) if each["urn"] in names and read(each, "initErrors")
+        names[resource["urn"]]
+        for resource in _resources(document)
+        if resource["urn"] in names and read(resource, "initErrors")
     )
 
 

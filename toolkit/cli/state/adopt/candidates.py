@@ -13,7 +13,7 @@ from toolkit.cli.shared import owners, recorded_inputs
 from toolkit.cli.shared.checkpoints.interrupted import Live
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
-from toolkit.cli.state.adopt.declared import Declared, Known
+from toolkit.cli.state.adopt.declared import Declared, StateResources
 from toolkit.engine.prediction.diff import Change, Difference, difference, path_of_text, text_of_path
 from toolkit.engine.prediction.inputs import ObjectType
 from toolkit.engine.prediction.readiness import job
@@ -76,21 +76,21 @@ class Candidate:
         return read(prune(self.live, self.written), *path)
 
 
-def search(objects: Collection[Declared], known: Known, live: Live, trial: Trial) -> list[Candidate]:
+def search(objects: Collection[Declared], recorded: StateResources, live: Live, trial: Trial) -> list[Candidate]:
     """Return the candidates among declared objects: those that the state does not know, and the cluster does."""
-    found = []
-    for one in (each for each in objects if known.find(each) is None):
+    candidates = []
+    for obj in (declared_object for declared_object in objects if recorded.find(declared_object) is None):
         try:
-            there = live(one.api_version, one.kind, one.namespace, one.name)
+            live_object = live(obj.api_version, obj.kind, obj.namespace, obj.name)
         except RefusedError as refused:
-            found.append(Candidate(one, {}, State.REFUSED, f"the cluster does not show it: {refused.reason}"))
+            candidates.append(Candidate(obj, {}, State.REFUSED, f"the cluster does not show it: {refused.reason}"))
             continue
-        if there is not None:
-            found.append(judged(one, there, trial))
-    return found
+        if live_object is not None:
+            candidates.append(judged(obj, live_object, trial))
+    return candidates
 
 
-def judged(one: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
+def judged(obj: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
     """Return what adopting an object would mean.
 
     An adopted object stays as it is: what differs from the program, and what a user wrote and no one declares, which
@@ -98,41 +98,41 @@ def judged(one: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
     metadata stays.
     """
     if read(live, "metadata", "deletionTimestamp"):
-        return Candidate(one, live, State.REFUSED, "it is being deleted")
-    declared = _declared(one, live)
-    manager = field_manager(one.urn, declared, {})
+        return Candidate(obj, live, State.REFUSED, "it is being deleted")
+    declared = _declared(obj, live)
+    manager = field_manager(obj.urn, declared, {})
     warnings = tuple(owners.others(live, manager))
     hints = _hints(declared)
-    written = merge_patch.merged(_written(one, live, declared, trial), hints)
+    written = merge_patch.merged(_written(obj, live, declared, trial), hints)
     patch = merge_patch.between(declared, written)
-    extra = {key: part for key, part in patch.items() if key == "metadata" or one.kind not in _OWN}
+    extra = {key: part for key, part in patch.items() if key == "metadata" or obj.kind not in _OWN}
     desired = merge_patch.merged(declared, extra)
     recorded = merge_patch.merged(live, hints)
-    differences, left = (_difference(one, written, recorded, version) for version in (declared, desired))
-    state, why = _state(one, live, left)
+    differences, left = (_difference(obj, written, recorded, version) for version in (declared, desired))
+    state, why = _state(obj, live, left)
     if state is State.EQUAL and extra:
         state, why = State.DIFFERS, f"{plural(len(differences.changes), 'field')}, kept"
-    return Candidate(one, live, state, why, written, desired, extra, hints, differences.changes, left.changes, warnings)
+    return Candidate(obj, live, state, why, written, desired, extra, hints, differences.changes, left.changes, warnings)
 
 
-def _declared(one: Declared, live: Mapping[str, Any]) -> dict[str, Any]:
+def _declared(obj: Declared, live: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object as the program declares it once it is adopted, with the existing values in place of secrets."""
-    inputs = {"apiVersion": one.api_version, "kind": one.kind, **one.item.inputs}
+    inputs = {"apiVersion": obj.api_version, "kind": obj.kind, **obj.item.inputs}
     inputs.pop("status", None)
-    if one.kind not in kinds.JOBS:
+    if obj.kind not in kinds.JOBS:
         inputs = merge_patch.merged(inputs, without_labels(inputs))
     declared: dict[str, Any] = with_dashes(recorded_inputs.without_secrets(inputs, live))
     return declared
 
 
-def _written(one: Declared, live: Mapping[str, Any], declared: Mapping[str, Any], trial: Trial) -> dict[str, Any]:
+def _written(obj: Declared, live: Mapping[str, Any], declared: Mapping[str, Any], trial: Trial) -> dict[str, Any]:
     """Return the inputs of an object as if a program had made it as it is.
 
     Of what a user wrote and no one declares, only the server knows what it would fill in again: it is queried. Where
     it does not answer, all of it counts.
     """
     mine = field_owners.owned(live)
-    if one.kind == _SECRET:
+    if obj.kind == _SECRET:
         return recorded_inputs.inputs(live, declared, recorded_inputs.owned_metadata(mine), {})
     as_it_is = recorded_inputs.inputs(live, declared, {}, {})
     return recorded_inputs.inputs(live, declared, mine, _after_update(live, as_it_is, mine, trial))
@@ -165,35 +165,35 @@ def _after_update(
 
 
 def _difference(
-    one: Declared, inputs: Mapping[str, Any], live: Mapping[str, Any], wanted: Mapping[str, Any]
+    obj: Declared, inputs: Mapping[str, Any], live: Mapping[str, Any], desired: Mapping[str, Any]
 ) -> Difference:
     """Return what the provider will find when it compares the program with the completed state."""
-    group, _, version = one.api_version.rpartition("/")
+    group, _, version = obj.api_version.rpartition("/")
     return difference(
         dict(inputs),
         {key: value for key, value in live.items() if key != "status"},
-        dict(wanted),
-        ObjectType(group, version, one.kind),
+        dict(desired),
+        ObjectType(group, version, obj.kind),
         mutable_kinds=_MUTABLE,
-        ignored=tuple(path_of_text(text) for text in one.item.ignore_changes),
+        ignored=tuple(path_of_text(text) for text in obj.item.ignore_changes),
     )
 
 
-def _state(one: Declared, live: Mapping[str, Any], found: Difference) -> tuple[State, str]:
-    forced = [path_of_text(text) for text in one.item.replace_on_changes]
+def _state(obj: Declared, live: Mapping[str, Any], left: Difference) -> tuple[State, str]:
+    forced = [path_of_text(text) for text in obj.item.replace_on_changes]
     paths = [
         text_of_path(change.path)
-        for change in found.changes
+        for change in left.changes
         if change.replaces or any(change.path[: len(path)] == path for path in forced)
     ]
     if paths:
         return State.REPLACED, f"{some(paths, 1)} cannot change in place"
-    unready = read(one.item.inputs, "metadata", "annotations", _REPLACE_UNREADY) == "true"
-    if unready and one.kind == "Job" and not job(dict(live)).ready:
+    unready = read(obj.item.inputs, "metadata", "annotations", _REPLACE_UNREADY) == "true"
+    if unready and obj.kind == "Job" and not job(dict(live)).ready:
         return State.REPLACED, "it is not complete, and the stack replaces such jobs"
-    if one.kind == _SECRET:
-        return (State.DIFFERS if found.changes else State.EQUAL), "its values are neither compared nor shown"
-    number = len(found.changes)
+    if obj.kind == _SECRET:
+        return (State.DIFFERS if left.changes else State.EQUAL), "its values are neither compared nor shown"
+    number = len(left.changes)
     return (State.DIFFERS, plural(number, "field")) if number else (State.EQUAL, "")
 
 

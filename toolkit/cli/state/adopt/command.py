@@ -25,7 +25,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Adopt all that can
 
 
 def command(
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     output: CommentOption = None,
     import_to: ImportOption = None,
@@ -35,61 +35,63 @@ def command(
 
     Shows first how they differ from the program.
     """
-    wanted = stacks.read(stack, name)
-    with session.exclusive(wanted):
-        work = _begin(wanted)
+    stack = stacks.read(stack_name, name)
+    with session.exclusive(stack):
+        work = _begin(stack)
         cluster_checks.show(operand_states.sentences(work.cluster.list))
-        found = candidates.search(work.program.objects, work.known(), work.cluster.find, work.cluster.dry_run)
-        started = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
-        chosen = [each for each in found if each.adoptable]
-        _print(work, found, started)
-        _write(work, found, output, import_to)
+        matches = candidates.search(work.program.objects, work.recorded(), work.cluster.find, work.cluster.dry_run)
+        started = adoption.unfinished(work.program, work.recorded(), stack.settings.adopted, work.cluster)
+        chosen = [candidate for candidate in matches if candidate.adoptable]
+        _print(work, matches, started)
+        _write(work, matches, output, import_to)
         if (chosen or started) and (yes or _confirmed(len(chosen) + len(started))):
             _take(work, chosen, started)
 
 
-def _begin(wanted: Stack) -> Work:
+def _begin(stack: Stack) -> Work:
     """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
-    state_checks.require_own_cluster(wanted)
-    state_checks.require_fitting(wanted)
-    running, cluster = session.engine(wanted), session.cluster(wanted)
-    match = identity.require(wanted, cluster, wanted.backend, running)
-    session.print_plugins(wanted, running.program)
-    session.prepare(wanted, running)
-    return Work(wanted, running, cluster, declared.program(wanted), match)
+    state_checks.require_own_cluster(stack)
+    state_checks.require_fitting(stack)
+    running, cluster = session.engine(stack), session.cluster(stack)
+    match = identity.require(stack, cluster, stack.backend, running)
+    session.print_plugins(stack, running.program)
+    session.prepare(stack, running)
+    return Work(stack, running, cluster, declared.program(stack), match)
 
 
-def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None:
-    wanted = work.stack
-    presentation.tables(found)
-    labels = {one.label for one in work.program.objects}
-    for name in sorted(set(wanted.settings.adopted) - labels):
-        text = f"warning: {wanted.file.name} names {name} (adopted), which the stack does not declare"
+def _print(work: Work, matches: list[Candidate], started: list[Candidate]) -> None:
+    stack = work.stack
+    presentation.tables(matches)
+    labels = {obj.label for obj in work.program.objects}
+    for name in sorted(set(stack.settings.adopted) - labels):
+        text = f"warning: {stack.file.name} names {name} (adopted), which the stack does not declare"
         print_text(text)
     if started:
-        names = ", ".join(each.declared.label for each in started)
+        names = ", ".join(candidate.declared.label for candidate in started)
         print_text(f"started and not completed: {names}")
-    if not found and not started:
-        text = f"nothing to adopt: the state of stack {wanted.name} knows every object of it that the cluster has"
+    if not matches and not started:
+        text = f"nothing to adopt: the state of stack {stack.name} knows every object of it that the cluster has"
         print_text(text)
-    addition = settings_file.addition([each for each in found if each.adoptable], wanted.settings)
-    if {*addition.adopted} - {*wanted.settings.adopted}:
+    addition = settings_file.addition([candidate for candidate in matches if candidate.adoptable], stack.settings)
+    if {*addition.adopted} - {*stack.settings.adopted}:
         print_text(
-            f"For {wanted.file.name}, under hpc:platform (--yes writes it): what is adopted is never deleted, and "
+            f"For {stack.file.name}, under hpc:platform (--yes writes it): what is adopted is never deleted, and "
             "keeps the fields under extra; remove a line there, and the next update changes that field.\n"
             + addition.lines()
         )
 
 
-def _write(work: Work, found: list[Candidate], output: Path | None, import_to: Path | None) -> None:
+def _write(work: Work, matches: list[Candidate], output: Path | None, import_to: Path | None) -> None:
     if import_to is not None:
-        content = import_file.content(work.program, [each for each in found if each.adoptable], work.known())
+        content = import_file.content(
+            work.program, [candidate for candidate in matches if candidate.adoptable], work.recorded()
+        )
         write_text(import_to, json.dumps(content, indent=4) + "\n")
     if output is not None:
         # Half of the platform's rules come with it.
         from toolkit.cli.diff import comment_file, settings_facts  # noqa: PLC0415
 
-        review = presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings))
+        review = presentation.review(work.stack.name, matches, settings_facts.of(work.stack.settings))
         comment_file.write(output, review)
 
 
@@ -106,7 +108,7 @@ def _take(work: Work, chosen: list[Candidate], started: list[Candidate]) -> None
     taken = [*chosen, *started]
     adoption.complete(work, taken)
     identity.record(work.stack, work.engine, work.match)
-    lost = [each.declared.label for each in taken if not adoption.is_complete(work.known(), each)]
+    lost = [candidate.declared.label for candidate in taken if not adoption.is_complete(work.recorded(), candidate)]
     if lost:
         raise Problem(f"not adopted: {', '.join(lost)}", "Run the same command again; it continues from there.")
     print_text(f"adopted: {len(taken)}; adopted objects are not deleted with the stack")

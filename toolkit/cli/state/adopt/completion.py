@@ -29,7 +29,7 @@ def completed(
     complete already stays as it is.
     """
     document = copy.deepcopy(dict(exported))
-    by_urn = {each.declared.urn: each for each in adopted}
+    by_urn = {candidate.declared.urn: candidate for candidate in adopted}
     for resource in (document.get("deployment") or {}).get("resources") or ():
         if (candidate := by_urn.get(resource["urn"])) is not None:
             _complete(resource, candidate)

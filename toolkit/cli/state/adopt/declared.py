@@ -63,12 +63,12 @@ class Program:
     others: Mapping[str, Registration]
     """Components and providers."""
 
-    def above(self, one: Declared) -> Iterator[tuple[str, Registration]]:
+    def above(self, obj: Declared) -> Iterator[tuple[str, Registration]]:
         """Yield the components above an object, the nearest first."""
-        parent = urn(one.item.parent)
-        while (found := self.others.get(parent)) is not None:
-            yield parent, found
-            parent = urn(found.parent)
+        parent = urn(obj.item.parent)
+        while (component := self.others.get(parent)) is not None:
+            yield parent, component
+            parent = urn(component.parent)
 
     @property
     def provider(self) -> tuple[str, Registration]:
@@ -87,9 +87,9 @@ def program(stack: Stack) -> Program:
     Patches are not objects of this stack, and what the program only waits for is a patch.
     """
     cluster = stack.settings.cluster.model_copy(update={"kubeconfig": str(stack.kubeconfig), "context": stack.context})
-    wanted = stack.settings.model_copy(update={"cluster": cluster})
+    settings = stack.settings.model_copy(update={"cluster": cluster})
     recorded = record(
-        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
+        lambda: environment.build(settings, environment.placeholder_accounts(settings, REDACTED), ROOT),
         stack=stack.name,
         project=PROJECT,
     )
@@ -100,25 +100,27 @@ def of(recorded: Collection[Registration]) -> Program:
     """Return what registrations declare."""
     objects = [Declared(item) for item in recorded if item.is_kubernetes and not item.type.endswith("Patch")]
     return Program(
-        tuple(sorted(objects, key=lambda each: (each.kind, each.namespace, each.name))),
+        tuple(sorted(objects, key=lambda obj: (obj.kind, obj.namespace, obj.name))),
         {urn(item.urn): item for item in recorded if not item.is_kubernetes},
     )
 
 
-class Known:
+class StateResources:
     """The objects of a state, found under their URN or in another version of their API."""
 
     def __init__(self, resources: Collection[Mapping[str, Any]]) -> None:
-        self._resources = {each["urn"]: each for each in resources if not each.get("delete")}
-        self._objects = {_key(each["type"], each.get("inputs") or {}): each for each in self._resources.values()}
+        self._resources = {resource["urn"]: resource for resource in resources if not resource.get("delete")}
+        self._objects = {
+            _key(resource["type"], resource.get("inputs") or {}): resource for resource in self._resources.values()
+        }
 
     def resource(self, urn: str) -> Mapping[str, Any] | None:
         """Return the resource of a URN."""
         return self._resources.get(urn)
 
-    def find(self, one: Declared) -> Mapping[str, Any] | None:
+    def find(self, obj: Declared) -> Mapping[str, Any] | None:
         """Return the resource that is this object."""
-        return self._resources.get(one.urn) or self._objects.get(_key(one.item.type, one.item.inputs))
+        return self._resources.get(obj.urn) or self._objects.get(_key(obj.item.type, obj.item.inputs))
 
 
 def _key(token: str, inputs: Mapping[str, Any]) -> tuple[str, ...]:

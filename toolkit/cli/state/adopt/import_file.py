@@ -10,18 +10,20 @@ from importlib.metadata import version
 from typing import Any
 
 from toolkit.cli.state.adopt.candidates import Candidate
-from toolkit.cli.state.adopt.declared import Known, Program, urn
+from toolkit.cli.state.adopt.declared import Program, StateResources, urn
 
 _VERSION = version("pulumi-kubernetes")
 
 
-def content(program: Program, candidates: Collection[Candidate], known: Known) -> dict[str, Any]:
+def content(program: Program, candidates: Collection[Candidate], recorded: StateResources) -> dict[str, Any]:
     """Return the file for these candidates, with the components above them that the state does not have."""
-    components = {name: item for each in candidates for name, item in program.above(each.declared)}
+    components = {name: item for candidate in candidates for name, item in program.above(candidate.declared)}
     provider, settings = program.provider
-    wanted = [*components, provider, *(each.declared.urn for each in candidates)]
-    names = dict(_names(wanted))
-    table = {names[each]: each for each in components if known.resource(each) is not None} | {names[provider]: provider}
+    urns = [*components, provider, *(candidate.declared.urn for candidate in candidates)]
+    names = dict(_names(urns))
+    table = {names[component]: component for component in components if recorded.resource(component) is not None} | {
+        names[provider]: provider
+    }
     resources: list[dict[str, Any]] = [
         {
             "type": item.type,
@@ -31,34 +33,34 @@ def content(program: Program, candidates: Collection[Candidate], known: Known) -
             **_parent(item.parent, names),
         }
         for name, item in sorted(components.items())
-        if known.resource(name) is None
+        if recorded.resource(name) is None
     ]
-    for each in candidates:
-        item = each.declared.item
+    for candidate in candidates:
+        item = candidate.declared.item
         resources.append(
             {
                 "type": item.type,
-                "name": names[each.declared.urn],
+                "name": names[candidate.declared.urn],
                 "logicalName": item.name,
-                "id": each.identifier,
+                "id": candidate.identifier,
                 **_parent(item.parent, names),
                 "provider": names[provider],
                 "version": _VERSION,
             }
         )
     made: dict[str, Any] = {"nameTable": dict(sorted(table.items())), "resources": resources}
-    if known.resource(provider) is None:
+    if recorded.resource(provider) is None:
         made["providerInputs"] = {names[provider]: {**settings.inputs, "version": _VERSION}}
     return made
 
 
 def _names(urns: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield a name for each URN that is no other's: the file identifies parents by it."""
-    short = {each: each.rpartition("::")[2] for each in urns}
+    short = {full: full.rpartition("::")[2] for full in urns}
     times = Counter(short.values())
-    for each, name in short.items():
-        kind = each.split("::")[-2].rpartition(":")[2]
-        yield each, name if times[name] == 1 else f"{name} ({kind})"
+    for full, name in short.items():
+        kind = full.split("::")[-2].rpartition(":")[2]
+        yield full, name if times[name] == 1 else f"{name} ({kind})"
 
 
 def _parent(recorded: str, names: dict[str, str]) -> dict[str, str]:

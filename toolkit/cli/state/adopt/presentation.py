@@ -17,41 +17,44 @@ _LONGEST = 60
 _REPLACED = "Change the settings to match the cluster; or, if the object may go, delete it: the next update creates it."
 
 
-def tables(found: Collection[Candidate]) -> None:
+def tables(candidates: Collection[Candidate]) -> None:
     """Print what was found, the fields that differ, and what to do about objects that are left out."""
     show_rows(
         "On the cluster, and not in the state",
         ("object", "state", "why"),
-        ((each.declared.label, styled(each.state, _COLOURS[each.state]), each.why) for each in found),
+        (
+            (candidate.declared.label, styled(candidate.state, _COLOURS[candidate.state]), candidate.why)
+            for candidate in candidates
+        ),
     )
     show_rows(
         "Fields that differ",
         ("object", "field", "on the cluster", "declared", "then"),
-        ((each.declared.label, *row) for each in found for row in fields(each)),
+        ((candidate.declared.label, *row) for candidate in candidates for row in fields(candidate)),
     )
-    for each in found:
-        for warning in each.warnings:
-            print_text(f"warning: {each.declared.label}: {warning}")
-    replaced = [each.declared.label for each in found if each.state is State.REPLACED]
+    for candidate in candidates:
+        for warning in candidate.warnings:
+            print_text(f"warning: {candidate.declared.label}: {warning}")
+    replaced = [candidate.declared.label for candidate in candidates if candidate.state is State.REPLACED]
     if replaced:
         print_text(f"{State.REPLACED}, and left out: {', '.join(replaced)}\n{_REPLACED}")
 
 
-def fields(found: Candidate) -> Iterator[tuple[str, str, str, str]]:
+def fields(candidate: Candidate) -> Iterator[tuple[str, str, str, str]]:
     """Yield field, value on the cluster, declared value, and what happens: kept, or changed by the next update."""
-    secret = found.declared.kind == "Secret"
-    left = {change.path for change in found.changes}
-    for change in found.differences:
+    secret = candidate.declared.kind == "Secret"
+    left = {change.path for change in candidate.changes}
+    for change in candidate.differences:
         new = "" if is_gone(change) else _shown(change.new)
-        old = found.before(change.path)
+        old = candidate.before(change.path)
         shown = "" if old is None else _shown(old)
         hidden = secret and change.path[:1] in (("data",), ("stringData",))
         shown, new = (REDACTED if hidden and text else text for text in (shown, new))
-        yield text_of_path(change.path), shown, new, _then(found, change, left)
+        yield text_of_path(change.path), shown, new, _then(candidate, change, left)
 
 
-def _then(found: Candidate, change: PropertyChange, left: Collection[Path]) -> str:
-    if not found.adoptable:
+def _then(candidate: Candidate, change: PropertyChange, left: Collection[Path]) -> str:
+    if not candidate.adoptable:
         return ""
     if change.path not in left:
         return "kept"
@@ -64,21 +67,27 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def review(stack: str, found: Collection[Candidate], facts: Any) -> Review:
+def review(stack: str, candidates: Collection[Candidate], facts: Any) -> Review:
     """Return what adopting and the update after it mean, for a comment."""
     changes = [
-        Change(Op.ADOPT, _resource(each, prune(each.live, each.written)), _resource(each, each.desired))
-        for each in found
-        if each.adoptable
+        Change(
+            Op.ADOPT,
+            _resource(candidate, prune(candidate.live, candidate.written)),
+            _resource(candidate, candidate.desired),
+        )
+        for candidate in candidates
+        if candidate.adoptable
     ]
-    warnings = [f"{each.declared.label}: {text}" for each in found for text in each.warnings]
+    warnings = [f"{candidate.declared.label}: {text}" for candidate in candidates for text in candidate.warnings]
     warnings += [
-        f"{each.declared.label} keeps {', '.join(kept)}, which the program declares otherwise or not at all"
-        for each in found
-        if (kept := [row[0] for row in fields(each) if row[-1] == "kept"])
+        f"{candidate.declared.label} keeps {', '.join(kept)}, which the program declares otherwise or not at all"
+        for candidate in candidates
+        if (kept := [row[0] for row in fields(candidate) if row[-1] == "kept"])
     ]
     warnings += [
-        f"{each.declared.label} {each.state}: {each.why}; it is left out" for each in found if not each.adoptable
+        f"{candidate.declared.label} {candidate.state}: {candidate.why}; it is left out"
+        for candidate in candidates
+        if not candidate.adoptable
     ]
     return Review(
         stack,
@@ -89,9 +98,9 @@ def review(stack: str, found: Collection[Candidate], facts: Any) -> Review:
     )
 
 
-def _resource(found: Candidate, inputs: Any) -> Resource:
-    item = found.declared.item
+def _resource(candidate: Candidate, inputs: Any) -> Resource:
+    item = candidate.declared.item
     shown = dict(inputs)
-    if found.declared.kind == "Secret":
+    if candidate.declared.kind == "Secret":
         shown = {key: value for key, value in shown.items() if key not in ("data", "stringData")}
-    return Resource(found.declared.urn, item.type, shown, protect=item.protect, retain_on_delete=True)
+    return Resource(candidate.declared.urn, item.type, shown, protect=item.protect, retain_on_delete=True)

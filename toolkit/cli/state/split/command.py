@@ -15,39 +15,39 @@ TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tena
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]
 
 
-def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = False) -> None:
+def command(stack_name: TenantsOption, name: OtherName = None, *, yes: YesOption = False) -> None:
     """Move tenants from one stack into their own.
 
     What the tenants' stack declares moves out of the state of its platform, which was one stack of all layers before.
     Nothing is created, changed or deleted on the cluster. docs/guide/several-stacks.md has the steps before and after.
     """
-    wanted = stacks.read(stack, name)
-    platform = moves.platform_of(wanted)
-    with session.exclusive(wanted):
-        layers.require_platform(wanted)
-        running = session.engine(wanted)
+    stack = stacks.read(stack_name, name)
+    platform = moves.platform_of(stack)
+    with session.exclusive(stack):
+        layers.require_platform(stack)
+        running = session.engine(stack)
         settled = session.engine(platform)
         cluster = session.cluster(platform)
         match = identity.require(platform, cluster, platform.backend, settled)
-        theirs = identity.require(wanted, cluster, wanted.backend, running)
-        urns = moves.to_move(wanted, platform, settled)
+        theirs = identity.require(stack, cluster, stack.backend, running)
+        urns = moves.to_move(stack, platform, settled)
         if not urns:
-            print_text(f"the state of stack {platform.name} has nothing of stack {stack}")
+            print_text(f"the state of stack {platform.name} has nothing of stack {stack_name}")
             return
         for urn in urns:
             print_text(f"    {short_title(urn)}")
         if not yes:
-            print_text(f"{len(urns)} to move from stack {platform.name} to {stack}; --yes does it")
+            print_text(f"{len(urns)} to move from stack {platform.name} to {stack_name}; --yes does it")
             return
-        moves.share_passphrase(wanted, platform)
-        session.prepare(wanted, running)
+        moves.share_passphrase(stack, platform)
+        session.prepare(stack, running)
         # The engine moves no tags; noted before, no state with objects is ever without its cluster.
         identity.record(platform, settled, match)
-        identity.record(wanted, running, theirs)
-        kept = [moves.back_up(each, engine) for each, engine in ((platform, settled), (wanted, running))]
-        moves.move(wanted, platform, running, urns)
+        identity.record(stack, running, theirs)
+        kept = [moves.back_up(side, engine) for side, engine in ((platform, settled), (stack, running))]
+        moves.move(stack, platform, running, urns)
     print_text(f"the states before are in {' and '.join(map(str, kept))}")
     print_text(
-        f"moved {len(urns)} from stack {platform.name} to {stack}; now `./hpc up {platform.options}`, then "
-        f"`./hpc up {wanted.options}`"
+        f"moved {len(urns)} from stack {platform.name} to {stack_name}; now `./hpc up {platform.options}`, then "
+        f"`./hpc up {stack.options}`"
     )

@@ -83,8 +83,8 @@ def move(stack: Stack, platform: Stack, engine: Engine, urns: Sequence[str]) -> 
     # The engine writes how the state is encrypted beside Pulumi.yaml; the settings of a simulated stack stay bare.
     with tempfile.TemporaryDirectory(prefix="hpc-project-") as folder:
         shutil.copy(ROOT / "Pulumi.yaml", folder)
-        for each in (stack, platform):
-            file = each.copy if each.copied else each.file
+        for side in (stack, platform):
+            file = side.copy if side.copied else side.file
             if file.is_file():
-                shutil.copy(file, Path(folder) / f"Pulumi.{each.name}.yaml")
+                shutil.copy(file, Path(folder) / f"Pulumi.{side.name}.yaml")
         engine.call(*words, folder=Path(folder))

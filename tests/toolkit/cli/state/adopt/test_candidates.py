@@ -11,7 +11,7 @@ from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
 from toolkit.cli.state.adopt import candidates, declared, presentation
 from toolkit.cli.state.adopt.candidates import Candidate, State
-from toolkit.cli.state.adopt.declared import Declared, Known
+from toolkit.cli.state.adopt.declared import Declared, StateResources
 from toolkit.render.recorder import Registration
 
 LABELS = {"app.kubernetes.io/managed-by": "pulumi", "app.kubernetes.io/part-of": "hpc"}
@@ -144,7 +144,7 @@ def test_a_job_of_another_form_is_left_out() -> None:
 def test_a_kind_that_is_not_shown_does_not_end_the_search() -> None:
     """A kind that may not be read hides no other, and what is in the state is not read."""
     objects = declared.of(environment("dev")).objects
-    known = Known([{"urn": objects[0].urn, "type": objects[0].item.type, "inputs": {}}])
+    known = StateResources([{"urn": objects[0].urn, "type": objects[0].item.type, "inputs": {}}])
 
     def live(_: str, kind: str, __: str, name: str) -> Mapping[str, Any] | None:
         if kind == "SecurityContextConstraints":
@@ -167,9 +167,9 @@ def test_an_object_under_another_version_is_known() -> None:
         "type": "kubernetes:kubeflow.org/v2beta1:MPIJob",
         "inputs": job.item.inputs,
     }
-    assert Known([resource]).find(job) is resource
-    assert Known([{**resource, "type": "kubernetes:other.org/v1:MPIJob"}]).find(job) is None
-    assert Known([{**resource, "delete": True}]).find(job) is None
+    assert StateResources([resource]).find(job) is resource
+    assert StateResources([{**resource, "type": "kubernetes:other.org/v1:MPIJob"}]).find(job) is None
+    assert StateResources([{**resource, "delete": True}]).find(job) is None
 
 
 def test_patches_and_what_is_waited_for_are_no_candidates() -> None:
