@@ -37,29 +37,31 @@ class Named(NamedTuple):
     @property
     def lock(self) -> Lock:
         """Its lock; raise DataSetError where it is missing or wrong, and Problem where the settings are others now."""
-        found = lock.read(self.lock_file, self.settings.lock_file)
-        for reason in stale(found, self.settings):
+        recorded = lock.read(self.lock_file, self.settings.lock_file)
+        for reason in stale(recorded, self.settings):
             raise Problem(f"{self.settings.lock_file} {reason}")
-        return found
+        return recorded
 
 
-def find(name: str, stack: str, tenant: str | None) -> Named:
+def find(name: str, stack_name: str, tenant: str | None) -> Named:
     """Return the data set of a name; raise Problem where the stack has none, or several tenants have it."""
-    wanted = stacks.read(stack)
-    every = [(team, each) for team in wanted.settings.tenants for each in team.data_sets]
-    found = [(team, each) for team, each in every if each.name == name and tenant in (None, team.namespace)]
-    if not found:
-        known = ", ".join(f"{each.name} of {team.namespace}" for team, each in every) or "none"
+    stack = stacks.read(stack_name)
+    every = [(team, data_set) for team in stack.settings.tenants for data_set in team.data_sets]
+    matches = [
+        (team, data_set) for team, data_set in every if data_set.name == name and tenant in (None, team.namespace)
+    ]
+    if not matches:
+        choices = ", ".join(f"{data_set.name} of {team.namespace}" for team, data_set in every) or "none"
         whose = f" of {tenant}" if tenant else ""
         raise Problem(
-            f"stack {stack} has no data set {name!r}{whose}; it has {known}",
-            f"Correct the name, or add it to `data_sets` of a tenant in {wanted.file.name}.",
+            f"stack {stack_name} has no data set {name!r}{whose}; it has {choices}",
+            f"Correct the name, or add it to `data_sets` of a tenant in {stack.file.name}.",
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         raise Problem(
-            f"{' and '.join(team.namespace for team, _ in found)} have a data set {name}", "Name one with --tenant."
+            f"{' and '.join(team.namespace for team, _ in matches)} have a data set {name}", "Name one with --tenant."
         )
-    return Named(wanted, *found[0])
+    return Named(stack, *matches[0])
 
 
 def list_file(lock_file: Path, split: str = "") -> Path:

@@ -48,20 +48,20 @@ def command(
 
     Lists classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
     """
-    known, frames = _asked(card, data_set, stack, tenant)
-    found = confusion.renamed(matrices.read(file), _spellings(known), str(file))
-    proposal = confusion.proposal(found, frames, below=below, least=least)
+    spelling_card, frames = _asked(card, data_set, stack, tenant)
+    matrix = confusion.renamed(matrices.read(file), _spellings(spelling_card), str(file))
+    proposal = confusion.proposal(matrix, frames, below=below, least=least)
     if plain:
-        print_json(_data(found, proposal, below))
+        print_json(_data(matrix, proposal, below))
         return
-    recall, weak = found.recall, set(found.weak(below))
+    recall, weak = matrix.recall, set(matrix.weak(below))
     rows = (
         (name, f"{number:,}", f"{recall[name]:.4f}" if name in recall else "", _verdict(name, recall, weak))
-        for name, number in sorted(found.labelled.items(), key=lambda item: (-item[1], item[0]))
+        for name, number in sorted(matrix.labelled.items(), key=lambda item: (-item[1], item[0]))
     )
-    show_rows(f"{file}: {known.title}", ("class", "labelled", "recall", "verdict"), rows)
-    for each in matrices.findings(found, below):
-        print_text(f"- {each}")
+    show_rows(f"{file}: {spelling_card.title}", ("class", "labelled", "recall", "verdict"), rows)
+    for finding in matrices.findings(matrix, below):
+        print_text(f"- {finding}")
     if proposal:
         print_text("proposed for the data set:")
         print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
@@ -88,12 +88,12 @@ def _verdict(name: str, recall: Mapping[str, float], weak: set[str]) -> Cell:
     return styled("weak", "yellow") if name in weak else ""
 
 
-def _data(found: Matrix, proposal: Mapping[str, int], below: float) -> dict[str, Any]:
+def _data(matrix: Matrix, proposal: Mapping[str, int], below: float) -> dict[str, Any]:
     return {
-        "recall": found.recall,
-        "labelled": found.labelled,
-        "empty": found.empty,
-        "weak": found.weak(below),
-        "rank_correlation": found.rank_correlation,
+        "recall": matrix.recall,
+        "labelled": matrix.labelled,
+        "empty": matrix.empty,
+        "weak": matrix.weak(below),
+        "rank_correlation": matrix.rank_correlation,
         "at_least": proposal,
     }

@@ -39,9 +39,9 @@ def command(before: Before, after: After, *, plain: JsonOption = False, as_markd
     lines = [*data_set_changes.lines(f"data set {name(new.name)}", old, new)]
     if files and any(files):
         lines.append(Line(f"{files[0]:,} files come, and {files[1]:,} go"))
-    found = section("Data sets", lines or [Line("both locks are equal")])
-    assert found is not None  # noqa: S101 - it has a line
-    text = markdown.written(found) if as_markdown else terminal.of_section(found)
+    section_of_sets = section("Data sets", lines or [Line("both locks are equal")])
+    assert section_of_sets is not None  # noqa: S101 - it has a line
+    text = markdown.written(section_of_sets) if as_markdown else terminal.of_section(section_of_sets)
     console.print(text)
 
 
@@ -58,12 +58,12 @@ def _files(before: Path, old: Lock, after: Path, new: Lock) -> tuple[int, int] |
 
 
 def _data(old: Lock, new: Lock, files: tuple[int, int] | None) -> dict[str, Any]:
-    every = {split or "all": _moved(found) for split, found in comparison.differences(old, new)}
+    every = {split or "all": _moved(difference) for split, difference in comparison.differences(old, new)}
     come = {"come": files[0], "go": files[1]} if files else None
     return {"name": new.name, "files": come, "parts": every}
 
 
-def _moved(found: Difference) -> dict[str, Any]:
-    numbers = {each: getattr(found, each)._asdict() for each in ("frames", "files", "bytes")}
-    classes = {each: moved._asdict() for each, moved in found.classes.items()}
-    return {**numbers, "classes": classes, "same_files": found.same_files}
+def _moved(difference: Difference) -> dict[str, Any]:
+    numbers = {measure: getattr(difference, measure)._asdict() for measure in ("frames", "files", "bytes")}
+    classes = {class_name: moved._asdict() for class_name, moved in difference.classes.items()}
+    return {**numbers, "classes": classes, "same_files": difference.same_files}

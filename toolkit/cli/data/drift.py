@@ -41,17 +41,19 @@ def command(
     Compares the class shares of the set and of each split with those of all frames of its cameras. The distance is the
     total variation of the pixel shares: 0 if they are equal, 1 if no class is in both.
     """
-    wanted = chosen.find(name, stack, tenant)
-    made = wanted.lock
-    whole = domain(sources.open_source(wanted.settings.source, wanted.stack, allow_stale=allow_stale), wanted.settings)
+    data_set = chosen.find(name, stack, tenant)
+    made = data_set.lock
+    whole = domain(
+        sources.open_source(data_set.settings.source, data_set.stack, allow_stale=allow_stale), data_set.settings
+    )
     parts = {ALL: made.pixels_by_class, **{split: part.pixels_by_class for split, part in made.splits.items()}}
-    found = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
+    distances = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
     if plain:
-        print_json(_data(found, parts, whole))
+        print_json(_data(distances, parts, whole))
     else:
-        rows = ((part, f"{each:.4f}", _furthest(parts[part], whole)) for part, each in found.items())
+        rows = ((part, f"{value:.4f}", _furthest(parts[part], whole)) for part, value in distances.items())
         show_rows(f"Distance of {name} from all frames of its cameras", ("part", "distance", "details"), rows)
-    if bound is not None and (beyond := [part for part, each in found.items() if each > bound]):
+    if bound is not None and (beyond := [part for part, value in distances.items() if value > bound]):
         typer.echo(f"{', '.join(beyond)}: beyond the bound {bound:g}; choose other windows or shares", err=True)
         raise typer.Exit(_BEYOND)
 
@@ -62,7 +64,7 @@ def domain(catalogue: Catalogue, choice: Choice) -> Mapping[str, int]:
     (row,) = catalogue.ask(query.domain(choice, card)) or [()]
     if not any(row):
         raise Problem(f"the catalogue has no frame of {', '.join(choice.cameras)}", "Correct `source` or `cameras`.")
-    return dict(zip(card.class_tags, (int(float(each or 0)) for each in row), strict=True))
+    return dict(zip(card.class_tags, (int(float(value or 0)) for value in row), strict=True))
 
 
 def _furthest(part: Mapping[str, int], whole: Mapping[str, int]) -> str:
@@ -72,9 +74,9 @@ def _furthest(part: Mapping[str, int], whole: Mapping[str, int]) -> str:
 
 
 def _data(
-    found: Mapping[str, float], parts: Mapping[str, Mapping[str, int]], whole: Mapping[str, int]
+    distances: Mapping[str, float], parts: Mapping[str, Mapping[str, int]], whole: Mapping[str, int]
 ) -> dict[str, Any]:
     return {
-        part: {"distance": each, "differences": distance.differences(parts[part], whole)}
-        for part, each in found.items()
+        part: {"distance": value, "differences": distance.differences(parts[part], whole)}
+        for part, value in distances.items()
     }

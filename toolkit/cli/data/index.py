@@ -49,39 +49,39 @@ def command(
     It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card;
     otherwise nothing is written. An older catalogue stays until the new one is complete.
     """
-    known = cards.find(card)
+    class_card = cards.find(card)
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record
     with Reporter().step("listing files") as step:
         files = list_files(folder)
-        found = frames_of(files, known)
-        step.update(what=plural(len(found.frames), "frame"))
+        folder_frames = frames_of(files, class_card)
+        step.update(what=plural(len(folder_frames.frames), "frame"))
     with Reporter().step("counting pixels of classes") as step:
         frames = indexing.write(
             output,
-            known,
+            class_card,
             folder=str(folder.resolve()),
-            origin=indexing.Origin(platform, datasource or known.name),
-            counted=_counted(folder, found, known, processes or os.cpu_count() or 1, step),
+            origin=indexing.Origin(platform, datasource or class_card.name),
+            counted=_counted(folder, folder_frames, class_card, processes or os.cpu_count() or 1, step),
             files=files,
             now=now,
         )
-    if found.others:
-        some = plural(len(found.others), "file belongs to no frame and is", "files belong to no frame and are")
-        print_warning(f"{some} left out, e.g. {found.others[0]!r}")
+    if folder_frames.others:
+        some = plural(len(folder_frames.others), "file belongs to no frame and is", "files belong to no frame and are")
+        print_warning(f"{some} left out, e.g. {folder_frames.others[0]!r}")
     print_text(f"{output}: {plural(frames, 'frame')}, as of {now:%Y-%m-%d %H:%M:%S} UTC")
 
 
 def _counted(
-    folder: Path, found: FolderFrames, card: Card, processes: int, step: Step
+    folder: Path, folder_frames: FolderFrames, card: Card, processes: int, step: Step
 ) -> Iterator[tuple[Frame, Mapping[str, int]]]:
     """Yield every frame with the pixels of its classes, in order."""
-    total = len(found.frames)
-    files = [str(folder / frame.label) for frame in found.frames]
-    names = [frame.label for frame in found.frames]
+    total = len(folder_frames.frames)
+    files = [str(folder / frame.label) for frame in folder_frames.frames]
+    names = [frame.label for frame in folder_frames.frames]
     with ProcessPoolExecutor(processes) as pool:
         results = pool.map(labels.pixels, map(Path, files), [card] * total, names, chunksize=_CHUNK)
         try:
-            for number, (frame, pixels) in enumerate(zip(found.frames, results, strict=True), start=1):
+            for number, (frame, pixels) in enumerate(zip(folder_frames.frames, results, strict=True), start=1):
                 step.update(number, total, frame.label)
                 yield frame, pixels
         except BrokenProcessPool:

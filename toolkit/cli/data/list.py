@@ -58,27 +58,27 @@ def command(
 
     One per line, after comparing the list with its lock.
     """
-    wanted = chosen.find(name, stack, tenant)
-    files = listed(wanted, split)
-    lines = written(files, form, _root(wanted, root) if form is Format.MMAFMCTL else "")
+    data_set = chosen.find(name, stack, tenant)
+    files = listed(data_set, split)
+    lines = written(files, form, _root(data_set, root) if form is Format.MMAFMCTL else "")
     typer.echo(b"".join(os.fsencode(line) + b"\n" for line in lines), nl=False)
 
 
-def listed(wanted: Named, split: str = "") -> list[File]:
+def listed(data_set: Named, split: str = "") -> list[File]:
     """Return the files of a data set or of a split; raise Problem where the list is missing, or is another one's."""
-    made, file = wanted.lock, chosen.list_file(wanted.lock_file, split)
+    made, file = data_set.lock, chosen.list_file(data_set.lock_file, split)
     if split and split not in made.splits:
         raise Problem(
             f"{made.name} has no split {split!r}", f"It has {', '.join(made.splits) or 'none'}; correct --split."
         )
-    again = f"Run `./hpc data select {made.name} --stack {wanted.stack.name}` again; its lock must not change."
+    again = f"Run `./hpc data select {made.name} --stack {data_set.stack.name}` again; its lock must not change."
     shown = chosen.shown(file)
     if not file.is_file():
         raise Problem(f"{shown} is missing: lists are not committed", again)
     content = file.read_bytes()
     digest = made.splits[split].digest if split else made.digest
-    if (found := file_list.digest(content)) != digest:
-        raise Problem(f"{shown} has the digest {found}, and its lock {digest}", again)
+    if (actual := file_list.digest(content)) != digest:
+        raise Problem(f"{shown} has the digest {actual}, and its lock {digest}", again)
     return [*file_list.read(content, str(shown))]
 
 
@@ -97,13 +97,13 @@ def written(files: Iterable[File], form: Format, root: str) -> Iterator[str]:
         yield str(PurePosixPath(root) / path) if form is Format.MMAFMCTL else path
 
 
-def _root(wanted: Named, given: str | None) -> str:
-    volume = wanted.tenant.all_volumes[wanted.settings.volume]
-    root = given or (volume.path if isinstance(volume, DirectoryVolume) else None)
+def _root(data_set: Named, option: str | None) -> str:
+    volume = data_set.tenant.all_volumes[data_set.settings.volume]
+    root = option or (volume.path if isinstance(volume, DirectoryVolume) else None)
     if root is None or not root.startswith("/"):
         raise Problem(
             f"--root {root}: mmafmctl requires fully qualified names, and where storage nodes have volume "
-            f"{wanted.settings.volume} is not in the settings",
+            f"{data_set.settings.volume} is not in the settings",
             "Give the path of its fileset on a storage node, e.g. --root /gpfs/fs1/pvc-1234.",
         )
     return root

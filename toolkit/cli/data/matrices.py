@@ -20,11 +20,11 @@ def read(file: Path) -> Matrix:
         raise Problem(f"{file} cannot be read: {error}", "Name a CSV file.") from None
 
 
-def findings(found: Matrix, below: float = WEAK) -> Iterator[str]:
+def findings(matrix: Matrix, below: float = WEAK) -> Iterator[str]:
     """Yield what a matrix says of the data, as sentences."""
-    if found.empty:
-        yield f"not evaluated, for no label has it: {', '.join(found.empty)}"
-    if weak := [f"{name} {found.recall[name]:.2f}" for name in found.weak(below)]:
+    if matrix.empty:
+        yield f"not evaluated, for no label has it: {', '.join(matrix.empty)}"
+    if weak := [f"{name} {matrix.recall[name]:.2f}" for name in matrix.weak(below)]:
         yield f"recall below {below:g}: {', '.join(weak)}"
-    if (correlation := found.rank_correlation) is not None:
+    if (correlation := matrix.rank_correlation) is not None:
         yield f"rank correlation of labelled and recall: {correlation:+.2f} (1: what is frequent is recognised)"

@@ -29,15 +29,15 @@ def command(name: Name, folder: Folder, stack: StackOption = DEFAULT_STACK, tena
     The lists of the set and of its splits go to FOLDER/.hpc/lists, each under its digest. Each is first compared with
     the lock. Lists of earlier locks stay: running jobs may still read them.
     """
-    wanted = chosen.find(name, stack, tenant)
-    for split in ("", *wanted.lock.splits):
-        files = listed(wanted, split)
+    data_set = chosen.find(name, stack, tenant)
+    for split in ("", *data_set.lock.splits):
+        files = listed(data_set, split)
         if not (folder / files[0].path).is_file():
             raise Problem(
                 f"{folder} has no {files[0].path}, the first file of the list",
                 "Name the folder that is the volume's root.",
             )
-        content = chosen.list_file(wanted.lock_file, split).read_bytes()
+        content = chosen.list_file(data_set.lock_file, split).read_bytes()
         file = folder / list_path(file_list.digest(content))
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, content, mode=_MODE)

@@ -74,10 +74,10 @@ def place_of(stack: Stack, namespace: str, name: str, volume: Volume) -> Place:
 
 
 def _handle(cluster: Cluster, namespace: str, claim: str) -> volumes.Handle:
-    found = cluster.get(kinds.PERSISTENT_VOLUME_CLAIM.path(namespace, claim))
-    bound = (found or {}).get("spec", {}).get("volumeName")
+    volume_claim = cluster.get(kinds.PERSISTENT_VOLUME_CLAIM.path(namespace, claim))
+    bound = (volume_claim or {}).get("spec", {}).get("volumeName")
     if not bound:
-        what = "is not on the cluster" if found is None else "is not bound to a volume"
+        what = "is not on the cluster" if volume_claim is None else "is not bound to a volume"
         raise Problem(f"claim {claim} of {namespace} {what}", "Bring the stack up, or see why with ./hpc status.")
     source = (cluster.get(kinds.PERSISTENT_VOLUME.path(None, bound)) or {}).get("spec", {}).get("csi") or {}
     driver = source.get("driver") or "none of CSI"
@@ -95,13 +95,13 @@ def _simulated(stack: Stack) -> ScaleGui | None:
         return None
     from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
 
-    found = servers.server(stack, lambda known: known.scale_gui, lambda layout: layout.scale_account)
-    return found and ScaleGui(found.host, found.account.user, found.account.password, str(found.ca))
+    server = servers.server(stack, lambda cluster_state: cluster_state.scale_gui, lambda layout: layout.scale_account)
+    return server and ScaleGui(server.host, server.account.user, server.account.password, str(server.ca))
 
 
 def _hosts(storage: HostClientStorage | ContainerNativeStorage, cluster: str) -> tuple[str, ...]:
     if isinstance(storage, ContainerNativeStorage):
         return storage.remote.gui_hosts
-    hosts = {each.id: each.gui_host for each in storage.clusters}
-    others = [host for known, host in hosts.items() if known != storage.own_cluster]
+    hosts = {cluster_record.id: cluster_record.gui_host for cluster_record in storage.clusters}
+    others = [host for cluster_id, host in hosts.items() if cluster_id != storage.own_cluster]
     return (hosts.get(cluster) or (others or [*hosts.values()])[0],)

@@ -59,24 +59,24 @@ class ScaleGui:
         """Return the caches of a file system with what they use, sorted by fileset; raise ScaleGuiError."""
         place = f"/filesystems/{quote(file_system, safe='')}"
         quotas = {
-            str(each.get("objectName")): each
-            for each in self._all(f"{place}/quotas", "quotas")
-            if str(each.get("quotaType", "FILESET")).upper() == "FILESET"
+            str(quota.get("objectName")): quota
+            for quota in self._all(f"{place}/quotas", "quotas")
+            if str(quota.get("quotaType", "FILESET")).upper() == "FILESET"
         }
-        found = (_cache(each, quotas) for each in self._all(f"{place}/afm/state", "filesetAfmStateList"))
-        return tuple(sorted(found))
+        caches = (_cache(entry, quotas) for entry in self._all(f"{place}/afm/state", "filesetAfmStateList"))
+        return tuple(sorted(caches))
 
     def cluster_id(self) -> str:
         """Return the id of the GUI's cluster, with all its digits: as a number it is beyond what a float holds."""
         summary = (self._get("/cluster", {}).get("cluster") or {}).get("clusterSummary") or {}
-        found = _number(summary.get("clusterId"))
-        if found is None:
+        cluster_number = _number(summary.get("clusterId"))
+        if cluster_number is None:
             raise ScaleGuiError(f"{self.host} answers /cluster without a whole clusterId; see its version")
-        return str(found)
+        return str(cluster_number)
 
     def file_system(self, uid: str) -> str:
         """Return the name of the file system with a UID, as its own cluster calls it; raise ScaleGuiError."""
-        names = [str(each.get("name")) for each in self._all("/filesystems", "filesystems", filter=f"uuid={uid}")]
+        names = [str(entry.get("name")) for entry in self._all("/filesystems", "filesystems", filter=f"uuid={uid}")]
         if len(names) != 1:
             raise ScaleGuiError(
                 f"{self.host} has {len(names)} file systems of UID {uid}; see whether it is their owner"
@@ -91,7 +91,7 @@ class ScaleGui:
             entries = answer.get(name)
             if not isinstance(entries, list):
                 raise ScaleGuiError(f"{self.host} answers {path} without {name}; see its version: 5.0 or later has it")
-            yield from (each for each in entries if isinstance(each, dict))
+            yield from (entry for entry in entries if isinstance(entry, dict))
             paging = answer.get("paging")
             # Only the position is taken from the link: the account is for this host alone.
             following = parse_qs(urlsplit(str(paging.get("next", ""))).query) if isinstance(paging, dict) else {}
@@ -122,7 +122,7 @@ class ScaleGui:
             except requests.RequestException as error:
                 why = type(error).__name__
                 continue
-            self.others = tuple(each for each in hosts if each != host)
+            self.others = tuple(other_host for other_host in hosts if other_host != host)
             return self._content(path, answer)
         raise ScaleGuiError(
             f"{', '.join(hosts)} cannot be reached ({why}); see whether this machine may, and ask again"
@@ -136,10 +136,10 @@ class ScaleGui:
         if answer.status_code == requests.codes.ok and isinstance(content, dict):
             return content
         status = content.get("status") if isinstance(content, dict) else None
-        said = str(status.get("message", "")) if isinstance(status, dict) else answer.text
-        said = said.replace(self.password, "...")[:_SHOWN].strip()
+        message = str(status.get("message", "")) if isinstance(status, dict) else answer.text
+        message = message.replace(self.password, "...")[:_SHOWN].strip()
         raise ScaleGuiError(
-            f"{self.host} answers {path} with {answer.status_code}{f': {said}' if said else ''}; "
+            f"{self.host} answers {path} with {answer.status_code}{f': {message}' if message else ''}; "
             + _REMEDIES.get(answer.status_code, "ask again, or see the logs of the GUI")
         )
 

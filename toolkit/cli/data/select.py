@@ -36,12 +36,12 @@ def command(
     Commit its lock, but not its list of files. The same catalogue and settings give the same bytes. Nothing is written
     if frames or labels are missing, minimum counts are not met, or the catalogue is older than its files.
     """
-    wanted = chosen.find(name, stack, tenant)
-    before = _earlier(wanted)
-    found = select(wanted, allow_stale=allow_stale)
-    _write(wanted.lock_file, found)
-    made = found.lock
-    print_text(f"{wanted.settings.lock_file}: {data_set_changes.counted(made)}, as of {made.as_of.isoformat()}")
+    data_set = chosen.find(name, stack, tenant)
+    before = _earlier(data_set)
+    chosen_frames = select(data_set, allow_stale=allow_stale)
+    _write(data_set.lock_file, chosen_frames)
+    made = chosen_frames.lock
+    print_text(f"{data_set.settings.lock_file}: {data_set_changes.counted(made)}, as of {made.as_of.isoformat()}")
     for split, part in made.splits.items():
         print_text(f"- {split}: {data_set_changes.counted(part)}")
     if before is not None:
@@ -53,17 +53,17 @@ def command(
         console.print(terminal.of_section(changes) if changes else "as before")
 
 
-def select(wanted: Named, *, allow_stale: bool) -> Selection:
+def select(data_set: Named, *, allow_stale: bool) -> Selection:
     """Return what the catalogue has of a data set."""
-    catalogue = sources.open_source(wanted.settings.source, wanted.stack, allow_stale=allow_stale)
-    card = card_of(wanted.settings.card)
+    catalogue = sources.open_source(data_set.settings.source, data_set.stack, allow_stale=allow_stale)
+    card = card_of(data_set.settings.card)
     return selection.select(
-        wanted.settings,
+        data_set.settings,
         card,
-        catalogue.ask(query.frames(wanted.settings, card)),
+        catalogue.ask(query.frames(data_set.settings, card)),
         catalogue.ask(query.FILES),
         as_of(catalogue),
-        scores=_scores(wanted.settings.scores),
+        scores=_scores(data_set.settings.scores),
     )
 
 
@@ -79,23 +79,23 @@ def _scores(file: str | None) -> Mapping[str, float] | None:
         ) from None
 
 
-def _earlier(wanted: Named) -> Lock | None:
+def _earlier(data_set: Named) -> Lock | None:
     """Return the lock that is replaced; None where there is none that can be read."""
     try:
-        return lock.read(wanted.lock_file)
+        return lock.read(data_set.lock_file)
     except DataSetError:
         return None
 
 
-def _write(lock_file: Path, found: Selection) -> None:
+def _write(lock_file: Path, chosen_frames: Selection) -> None:
     """Write lists and lock, each at once; the lock last, so that it never names a list that is not there."""
     try:
-        for split, listed in found.lists.items():
+        for split, listed in chosen_frames.lists.items():
             write_atomically(chosen.list_file(lock_file, split), listed, mode=_MODE)
         for other in lock_file.parent.glob(f"{lock_file.name.removesuffix(chosen.LOCK)}.*{LIST}"):
-            if other not in {chosen.list_file(lock_file, split) for split in found.lists}:
+            if other not in {chosen.list_file(lock_file, split) for split in chosen_frames.lists}:
                 other.unlink()
-        write_atomically(lock_file, lock.text(found.lock), mode=_MODE)
+        write_atomically(lock_file, lock.text(chosen_frames.lock), mode=_MODE)
     except OSError as error:
         raise Problem(
             f"cannot write {error.filename or lock_file}: {error.strerror}", "Correct the rights of its folder."

@@ -50,9 +50,9 @@ def _require_current(source: SqliteCatalogue, name: Path) -> None:
     folder = source.folder()
     if not folder.is_dir():
         return
-    if found := changes(source, source.card(), list_files(folder)):
+    if differences := changes(source, source.card(), list_files(folder)):
         raise Problem(
-            f"{name} is older than the files of {folder}: {found}",
+            f"{name} is older than the files of {folder}: {differences}",
             f"Run ./hpc data index {folder} -o {name} again, or add --allow-stale.",
         )
 
@@ -63,8 +63,10 @@ def _simulated(stack: Stack) -> Discover | None:
         return None
     from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
 
-    found = servers.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
-    return found and Discover(found.host, found.account.user, found.account.password, found.ca)
+    server = servers.server(
+        stack, lambda cluster_state: cluster_state.discover, lambda layout: layout.catalogue_account
+    )
+    return server and Discover(server.host, server.account.user, server.account.password, server.ca)
 
 
 def _discover(source: DiscoverSource) -> Discover:

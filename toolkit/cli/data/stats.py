@@ -51,28 +51,28 @@ def command(
     """
     source = _opened(catalogue, discover, ca, allow_stale=allow_stale)
     card = _card(source, card_name)
-    found = shares(source, card)
-    few = {each.tag for each in rare(found, rare_below)}
+    class_shares = shares(source, card)
+    few = {share.tag for share in rare(class_shares, rare_below)}
     time = as_of(source)
     if as_json:
-        print_json(_data(found, few, card.name, time))
+        print_json(_data(class_shares, few, card.name, time))
         return
     show_rows(
         f"{card.title}, as of {time}",
         ("class", "tag", "share %", "pixels", "frames", "rare"),
         (
             (
-                each.name,
-                each.tag,
-                f"{each.share:.4f}",
-                f"{each.pixels:,}",
-                f"{each.frames:,}",
-                "" if each.tag not in few else styled("rare", "yellow") if each.frames else styled("none", "red"),
+                share.name,
+                share.tag,
+                f"{share.share:.4f}",
+                f"{share.pixels:,}",
+                f"{share.frames:,}",
+                "" if share.tag not in few else styled("rare", "yellow") if share.frames else styled("none", "red"),
             )
-            for each in found
+            for share in class_shares
         ),
     )
-    print_text(f"{len(few)} of {len(found)} classes have less than {rare_below:g} % of the pixels")
+    print_text(f"{len(few)} of {len(class_shares)} classes have less than {rare_below:g} % of the pixels")
 
 
 def _opened(file: Path, host: str | None, ca: Path | None, *, allow_stale: bool) -> Catalogue:
@@ -94,6 +94,6 @@ def _card(source: Catalogue, name: str | None) -> Card:
     raise Problem("only a catalogue that ./hpc data index wrote has its card in it", "Name the card with --card.")
 
 
-def _data(found: tuple[Share, ...], few: set[str], card: str, time: str) -> dict[str, object]:
-    classes = [{**each.model_dump(), "rare": each.tag in few} for each in found]
+def _data(class_shares: tuple[Share, ...], few: set[str], card: str, time: str) -> dict[str, object]:
+    classes = [{**share.model_dump(), "rare": share.tag in few} for share in class_shares]
     return {"card": card, "as_of": time, "classes": classes}

@@ -27,7 +27,7 @@ SetName = Annotated[
 
 def command(
     name: SetName = None,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     tenant: TenantOption = None,
     *,
     plain: JsonOption = False,
@@ -39,23 +39,25 @@ def command(
     cluster needs neither. Exit status 1 if a cache is not healthy.
     """
     if name is None:
-        wanted = stacks.read(stack)
-        file_system = scale_access.storage_of(wanted.settings).file_system.name
-        with scale_access.gui(wanted) as gui:
+        stack = stacks.read(stack_name)
+        file_system = scale_access.storage_of(stack.settings).file_system.name
+        with scale_access.gui(stack) as gui:
             caches: Sequence[Cache] = gui.caches(file_system)
         notes = [] if caches else [f"file system {file_system} has no cache"]
     else:
-        named = chosen.find(name, stack, tenant)
+        named = chosen.find(name, stack_name, tenant)
         file_system, cache = of_data_set(named)
         caches, notes = [cache], room(named, cache)
-    ill = [each for each in caches if not meaning(each.state).healthy]
+    ill = [cache for cache in caches if not meaning(cache.state).healthy]
     if plain:
-        print_json([_data(each) for each in caches])
+        print_json([_data(cache) for cache in caches])
     else:
         _show(file_system, caches, notes)
     if ill:
-        for each in ill:
-            typer.echo(f"{each.fileset} is not healthy: {each.state}, {meaning(each.state).text}", err=True)
+        for ill_cache in ill:
+            typer.echo(
+                f"{ill_cache.fileset} is not healthy: {ill_cache.state}, {meaning(ill_cache.state).text}", err=True
+            )
         raise typer.Exit(_UNHEALTHY)
 
 
@@ -66,7 +68,7 @@ def of_data_set(named: Named) -> tuple[str, Cache]:
     with scale_access.gui(named.stack, place.cluster) as gui:
         _require_cluster(gui, place.cluster)
         file_system = gui.file_system(place.file_system_uid)
-        caches = {each.fileset: each for each in gui.caches(file_system)}
+        caches = {cache.fileset: cache for cache in gui.caches(file_system)}
     if place.fileset not in caches:
         raise Problem(
             f"fileset {place.fileset} of volume {volume} is not a cache of {file_system}, which has "
@@ -90,11 +92,11 @@ def room(named: Named, cache: Cache) -> list[str]:
     return [f"data set {named.settings.name} has {size(needed)}"]
 
 
-def _require_cluster(gui: ScaleGui, wanted: str) -> None:
-    found = gui.cluster_id()
-    if found != wanted:
+def _require_cluster(gui: ScaleGui, expected: str) -> None:
+    cluster_id = gui.cluster_id()
+    if cluster_id != expected:
         raise Problem(
-            f"{gui.host} is the GUI of cluster {found}, and the volume is of cluster {wanted}",
+            f"{gui.host} is the GUI of cluster {cluster_id}, and the volume is of cluster {expected}",
             "Correct id and GUI of that cluster in the settings of storage.",
         )
 
@@ -105,19 +107,19 @@ def _show(file_system: str, caches: Sequence[Cache], notes: Sequence[str]) -> No
         ("fileset", "state", "waiting", "gateway", "used GiB", "soft GiB", "hard GiB", "details"),
         (
             (
-                each.fileset,
-                each.state,
-                f"{each.queue:,}",
-                each.gateway,
-                *map(_gib, (each.used, each.soft, each.hard)),
-                f"{meaning(each.state).text}; home {each.target}",
+                cache.fileset,
+                cache.state,
+                f"{cache.queue:,}",
+                cache.gateway,
+                *map(_gib, (cache.used, cache.soft, cache.hard)),
+                f"{meaning(cache.state).text}; home {cache.target}",
             )
-            for each in caches
+            for cache in caches
         ),
     )
-    for each in caches:
-        if each.soft is None:
-            print_text(f"{each.fileset} has no soft quota: nothing is evicted by itself")
+    for cache in caches:
+        if cache.soft is None:
+            print_text(f"{cache.fileset} has no soft quota: nothing is evicted by itself")
     for note in notes:
         print_text(note)
 
@@ -127,5 +129,5 @@ def _gib(number: int | None) -> str:
 
 
 def _data(cache: Cache) -> dict[str, object]:
-    found = meaning(cache.state)
-    return {**cache._asdict(), "meaning": found.text, "healthy": found.healthy}
+    state_meaning = meaning(cache.state)
+    return {**cache._asdict(), "meaning": state_meaning.text, "healthy": state_meaning.healthy}
