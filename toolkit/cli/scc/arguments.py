@@ -19,23 +19,23 @@ _FORMS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 }
 
 
-def annotations(given: Iterable[str]) -> dict[str, str]:
+def annotations(options: Iterable[str]) -> dict[str, str]:
     """Return annotations written as KEY=VALUE; raises WrongArgument."""
-    found: dict[str, str] = {}
-    for each in given:
-        key, sign, value = each.partition("=")
+    by_key: dict[str, str] = {}
+    for pair in options:
+        key, sign, value = pair.partition("=")
         if not sign or not key:
-            raise WrongArgument(f"--annotation {each}: write KEY=VALUE, e.g. {SCC_UID_RANGE}={_EXAMPLE}")
+            raise WrongArgument(f"--annotation {pair}: write KEY=VALUE, e.g. {SCC_UID_RANGE}={_EXAMPLE}")
         readable, example = _FORMS.get(key, (None, ""))
         if readable is not None and not readable(value):
             raise WrongArgument(f"--annotation {key}: {value!r} cannot be read; write it like {example}")
-        found[key] = value
-    return found
+        by_key[key] = value
+    return by_key
 
 
-def usable(given: Iterable[str], names: Collection[str]) -> frozenset[str]:
+def usable(requested: Iterable[str], names: Collection[str]) -> frozenset[str]:
     """Return the SCCs that are to be usable, which are among `names`; raises WrongArgument."""
-    found = frozenset(given)
-    if lost := sorted(found.difference(names)):
+    usable_names = frozenset(requested)
+    if lost := sorted(usable_names.difference(names)):
         raise WrongArgument(f"--usable {lost[0]}: no such SCC; known: {', '.join(sorted(names))}")
-    return found
+    return usable_names

@@ -17,39 +17,43 @@ AGREES, DIFFERS, NOT_ENOUGH = 0, 1, 2
 """Exit statuses."""
 
 
-def compare(stack: str, name: str | None) -> int:
+def compare(stack_name: str, name: str | None) -> int:
     """Print what the cluster answers beside what was declared and predicted; return the exit status."""
-    wanted = stacks.read(stack, name)
-    served = session.cluster(wanted)
-    identity.warn_if_foreign(wanted, served)
-    objects, release = explanation.of_stack(stack)
+    stack = stacks.read(stack_name, name)
+    served = session.cluster(stack)
+    identity.warn_if_foreign(stack, served)
+    objects, release = explanation.of_stack(stack_name)
     predicted = Cluster(objects, explanation.known_release(release))
-    rights = [*live.rights(wanted.settings, served)]
-    pods = [*live.admitted(served.list(POD), wanted.settings, predicted)]
+    rights = [*live.rights(stack.settings, served)]
+    pods = [*live.admitted(served.list(POD), stack.settings, predicted)]
     _show(rights, pods)
     return exit_status(rights, pods)
 
 
 def exit_status(rights: Sequence[Right], pods: Sequence[Admitted]) -> int:
     """Return what a comparison ends with."""
-    if not (all(each.agrees for each in rights) and all(each.agrees for each in pods)):
+    if not (all(right.agrees for right in rights) and all(pod.agrees for pod in pods)):
         return DIFFERS
     return AGREES if pods else NOT_ENOUGH
 
 
 def _show(rights: Sequence[Right], pods: Sequence[Admitted]) -> None:
     rows = (
-        (each.account, _may(each.wanted), _may(each.allowed) if each.agrees else styled(_may(each.allowed), "red"))
-        for each in rights
+        (
+            right.account,
+            _may(right.expected),
+            _may(right.allowed) if right.agrees else styled(_may(right.allowed), "red"),
+        )
+        for right in rights
     )
     if rights:
         show_rows("Use of the SCC of RDMA jobs", ("account", "declared", "on the cluster"), rows)
-    for scc, count in sorted(Counter(each.scc for each in pods if each.agrees).items()):
+    for scc, count in sorted(Counter(pod.scc for pod in pods if pod.agrees).items()):
         print_text(f"{scc}: admitted {plural(count, 'pod')}, as predicted")
-    for each in pods:
-        if not each.agrees:
-            found, other = each.scc or "no SCC", each.predicted or "none would"
-            print_text(f"{each.pod}: admitted by {found}, predicted: {other}")
+    for pod in pods:
+        if not pod.agrees:
+            admitted_by, other = pod.scc or "no SCC", pod.predicted or "none would"
+            print_text(f"{pod.pod}: admitted by {admitted_by}, predicted: {other}")
     if not pods:
         print_notice("the tenants have no pods; run a job, and the command again")
 

@@ -88,13 +88,13 @@ class Cluster:
     """
 
     def __init__(self, objects: Iterable[Mapping[str, Any]], release: Release, usable: Iterable[str] = ()) -> None:
-        found = [Obj(tree) for tree in objects]
-        given = {each.name: each.tree for each in found if _is(each, SECURITY_CONTEXT_CONSTRAINTS)}
-        shipped = {} if _ALWAYS_THERE in given else {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
-        self.sccs: Mapping[str, Mapping[str, Any]] = {**shipped, **given}
+        subjects = [Obj(tree) for tree in objects]
+        declared = {subject.name: subject.tree for subject in subjects if _is(subject, SECURITY_CONTEXT_CONSTRAINTS)}
+        shipped = {} if _ALWAYS_THERE in declared else {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
+        self.sccs: Mapping[str, Mapping[str, Any]] = {**shipped, **declared}
         self.source = f"OpenShift release {release}" if shipped else "the files"
-        self.namespaces = {each.name: each for each in found if _is(each, NAMESPACE)}
-        self._rbac = Rbac((each.tree for each in found), shipped_roles(release))
+        self.namespaces = {subject.name: subject for subject in subjects if _is(subject, NAMESPACE)}
+        self._rbac = Rbac((subject.tree for subject in subjects), shipped_roles(release))
         self._usable = arguments.usable(usable, self.sccs.keys())
         self._by_all = USABLE_BY_ALL[release] & self.sccs.keys()
 
@@ -110,14 +110,14 @@ class Cluster:
             both |= self._by_all
         every = [*self.sccs.values()]
         verdict = admit(request.pod, request.namespace, request.user, every, both, usable_by_account=own)
-        found = Explained(request, verdict, order(every), self.source)
+        explained = Explained(request, verdict, order(every), self.source)
         if verdict.admitted:
-            return found
+            return explained
         freely = admit(freed(request.pod, request.open), request.namespace, request.user, every, both)
-        usable = [self.sccs[name] for name in found.order if name not in found.unusable]
+        usable = [self.sccs[name] for name in explained.order if name not in explained.unusable]
         return replace(
-            found,
-            fitting=tuple(self._fitting(found)),
+            explained,
+            fitting=tuple(self._fitting(explained)),
             privileged=frozenset(name for name, scc in self.sccs.items() if scc.get("allowPrivilegedContainer")),
             elsewhere=freely.scc or "",
             missing=undecided(self._rbac, account, namespace, names),
@@ -125,9 +125,9 @@ class Cluster:
             least=least_scc(f"{namespace}-{request.account}", request.pod, usable, partial(_admits, request)),
         )
 
-    def _fitting(self, found: Explained) -> Iterable[str]:
-        request = found.request
-        for name in sorted(found.unusable, key=lambda each: _width(self.sccs[each])):
+    def _fitting(self, explained: Explained) -> Iterable[str]:
+        request = explained.request
+        for name in sorted(explained.unusable, key=lambda scc: _width(self.sccs[scc])):
             if _admits(request, request.pod, self.sccs[name]):
                 yield name
 
@@ -138,9 +138,9 @@ def _admits(request: PodRequest, pod: Mapping[str, Any], scc: Mapping[str, Any])
 
 
 def _width(scc: Mapping[str, Any]) -> tuple[int, str]:
-    (found,) = ordered([scc])
-    return found.points, found.name
+    (ranked,) = ordered([scc])
+    return ranked.points, ranked.name
 
 
-def _is(each: Obj, kind: Any) -> bool:
-    return (each.group, each.kind) == (kind.group, kind.kind)
+def _is(subject: Obj, kind: Any) -> bool:
+    return (subject.group, subject.kind) == (kind.group, kind.kind)

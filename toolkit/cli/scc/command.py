@@ -83,13 +83,15 @@ def explain(
     from toolkit.cli.scc import explanation  # noqa: PLC0415 - a batch needs neither YAML nor tables, and starts in half the time
 
     try:
-        given = explanation.annotations(annotation or ())
-        wanted = explanation.Wanted(namespace, account, user, tuple(group or ()), given)
-        found = explanation.explain(subjects, sccs or (), wanted, stack=stack, release=release, usable=usable or ())
+        annotations = explanation.annotations(annotation or ())
+        options = explanation.PodOptions(namespace, account, user, tuple(group or ()), annotations)
+        explanations = explanation.explain(
+            subjects, sccs or (), options, stack=stack, release=release, usable=usable or ()
+        )
     except explanation.UNREADABLE as error:
         _fail(str(error))
-    explanation.show(found, plain=plain, verbose=verbose)
-    raise typer.Exit(ADMITTED if all(each.verdict.admitted for each in found) else REFUSED)
+    explanation.show(explanations, plain=plain, verbose=verbose)
+    raise typer.Exit(ADMITTED if all(result.verdict.admitted for result in explanations) else REFUSED)
 
 
 @app.command()

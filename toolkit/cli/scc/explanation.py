@@ -7,11 +7,11 @@ from policies.scc import InvalidPod, Release
 from toolkit.cli.scc.arguments import WrongArgument, annotations
 from toolkit.cli.scc.cluster import Cluster, Explained
 from toolkit.cli.scc.files import Unreadable, objects
-from toolkit.cli.scc.pods import Wanted, pod_requests
+from toolkit.cli.scc.pods import PodOptions, pod_requests
 from toolkit.cli.scc.presentation import as_json, print_tables
 from toolkit.cli.shared.output import print_json
 
-__all__ = ["UNREADABLE", "Wanted", "annotations", "explain", "show"]
+__all__ = ["UNREADABLE", "PodOptions", "annotations", "explain", "show"]
 
 UNREADABLE = (Unreadable, WrongArgument, InvalidPod)
 """What `explain` raises for input that cannot be judged."""
@@ -20,7 +20,7 @@ UNREADABLE = (Unreadable, WrongArgument, InvalidPod)
 def explain(
     files: Sequence[str],
     sccs: Iterable[str],
-    wanted: Wanted,
+    options: PodOptions,
     *,
     stack: str = "",
     release: str | None = None,
@@ -37,19 +37,19 @@ def explain(
         rendered, stacks_release = of_stack(stack)
         around, release = [*rendered, *around], release or stacks_release
     cluster = Cluster([*around, *subjects], known_release(release), usable)
-    found = [cluster.explain(each) for each in pod_requests(subjects, cluster, wanted)]
-    if not found:
+    explanations = [cluster.explain(request) for request in pod_requests(subjects, cluster, options)]
+    if not explanations:
         raise Unreadable(f"no pod in {', '.join(files)}: name a Pod, or a workload with a pod template")
-    return found
+    return explanations
 
 
-def show(found: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
+def show(explanations: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
     """Print verdicts: as JSON when `plain`, else as tables, with the plugin's own message when `verbose`."""
     if plain:
-        print_json([as_json(each) for each in found])
+        print_json([as_json(explained) for explained in explanations])
         return
-    for each in found:
-        print_tables(each, verbose=verbose)
+    for explained in explanations:
+        print_tables(explained, verbose=verbose)
 
 
 def of_stack(name: str) -> tuple[list[dict[str, Any]], str]:
@@ -63,4 +63,4 @@ def of_stack(name: str) -> tuple[list[dict[str, Any]], str]:
 
 def known_release(name: str | None) -> Release:
     """Return the release whose default SCCs are known, of a name; the current one for others."""
-    return next((known for known in get_args(Release) if known == name), "current")
+    return next((release for release in get_args(Release) if release == name), "current")

@@ -16,7 +16,7 @@ class Unreadable(Exception):
 
 def objects(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return the objects of files, of folders' files and of standard input (`-`), those of Lists one by one."""
-    return [found for source in sources(names) for found in _objects(source)]
+    return [obj for source in sources(names) for obj in _objects(source)]
 
 
 def _objects(source: Source) -> Iterable[dict[str, Any]]:
@@ -30,7 +30,7 @@ def _objects(source: Source) -> Iterable[dict[str, Any]]:
     for chunk in chunks(text):
         try:
             for document in documents(chunk.text, aliases, scalars):
-                for each in opened_objects(document.tree):  # what a controller fills in decides nothing here
-                    yield pruned(each.tree) if each.unknown else dict(each.tree)
+                for obj in opened_objects(document.tree):  # what a controller fills in decides nothing here
+                    yield pruned(obj.tree) if obj.unknown else dict(obj.tree)
         except NotReadable as error:
             raise Unreadable(f"{source.name}:{chunk.position(error.offset)[0]}: {error}") from None

@@ -12,7 +12,7 @@ from policies.scc.admission import SCC_ANNOTATION
 from policies.values import read
 from stacks.settings.platform import Settings
 from toolkit.cli.scc.cluster import Cluster as Predicted
-from toolkit.cli.scc.pods import Wanted, pod_requests
+from toolkit.cli.scc.pods import PodOptions, pod_requests
 
 _OTHER = "default"
 """The account of pods that name none: it may use no SCC of the stack."""
@@ -24,7 +24,7 @@ _BUILD = "openshift.io/build.name"
 class Reviews(Protocol):
     """What answers whether an account may do something."""
 
-    def access(self, user: str, groups: tuple[str, ...], wanted: Mapping[str, str]) -> tuple[bool, str]:
+    def access(self, user: str, groups: tuple[str, ...], attributes: Mapping[str, str]) -> tuple[bool, str]:
         """Return whether it may, and why."""
 
 
@@ -33,14 +33,14 @@ class Right:
     """Whether an account may `use` the SCC of RDMA jobs: by the settings, and by the API server's answer."""
 
     account: str
-    wanted: bool
+    expected: bool
     allowed: bool
     reason: str
 
     @property
     def agrees(self) -> bool:
         """Whether the cluster has it as the settings have."""
-        return self.wanted == self.allowed
+        return self.expected == self.allowed
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def rights(settings: Settings, server: Reviews) -> Iterator[Right]:
     for tenant in settings.tenants:
         for account in (ACCOUNT, _OTHER):
             asks = service_account(tenant.namespace, account)
-            wanted = {
+            attributes = {
                 "verb": "use",
                 "group": SECURITY_CONTEXT_CONSTRAINTS.group,
                 "resource": SECURITY_CONTEXT_CONSTRAINTS.plural,
                 "name": scc,
                 "namespace": tenant.namespace,
             }
-            allowed, reason = server.access(asks.name, asks.groups, wanted)
+            allowed, reason = server.access(asks.name, asks.groups, attributes)
             yield Right(f"{tenant.namespace}/{account}", account == ACCOUNT and tenant.rdma, allowed, reason)
 
 
@@ -88,6 +88,6 @@ def admitted(pods: Iterable[Mapping[str, Any]], settings: Settings, predicted: P
         scc = read(pod, "metadata", "annotations", SCC_ANNOTATION)
         # Objects of a list have neither.
         whole = {"apiVersion": "v1", "kind": "Pod", **pod}
-        for request in pod_requests([whole], predicted, Wanted()):
+        for request in pod_requests([whole], predicted, PodOptions()):
             name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
             yield Admitted(name, scc, predicted.explain(request).verdict.scc)

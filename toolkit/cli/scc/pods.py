@@ -20,7 +20,7 @@ _SOMEWHERE = "example"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PodOptions:
     """Options for all pods: empty or None leaves it to each pod."""
 
     namespace: str = ""
@@ -30,26 +30,26 @@ class Wanted:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-def pod_requests(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted) -> Iterator[PodRequest]:
+def pod_requests(objects: Iterable[Mapping[str, Any]], cluster: Cluster, options: PodOptions) -> Iterator[PodRequest]:
     """Yield each pod of the objects as the cluster would hand it to the plugin."""
     for subject in Inventory(map(Obj, objects)).objects:
         for pod in subject.pods:
-            yield _pod_request(subject, pod, cluster, wanted)
+            yield _pod_request(subject, pod, cluster, options)
 
 
-def _pod_request(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> PodRequest:
-    named = wanted.namespace or subject.namespace
-    name, account = named or _SOMEWHERE, wanted.account or account_of(pod)
-    known = cluster.namespaces.get(name)
-    labels = known.mapping("metadata", "labels") if known else {}
-    annotations = {**(known.mapping("metadata", "annotations") if known else {}), **wanted.annotations}
+def _pod_request(subject: Obj, pod: Pod, cluster: Cluster, options: PodOptions) -> PodRequest:
+    named = options.namespace or subject.namespace
+    name, account = named or _SOMEWHERE, options.account or account_of(pod)
+    namespace = cluster.namespaces.get(name)
+    labels = namespace.mapping("metadata", "labels") if namespace else {}
+    annotations = {**(namespace.mapping("metadata", "annotations") if namespace else {}), **options.annotations}
     present = {key: value for key, value in annotations.items() if value is not None}
     examples = {key: value for key, value in STAND_IN.items() if key not in present}
     return PodRequest(
         title=f"{subject}{f', {pod.role}' if pod.role else _without_runtime(subject)}",
         namespace=Namespace(name, {**examples, **present}, labels),
         account=account,
-        user=_user(name, account, wanted),
+        user=_user(name, account, options),
         pod=_pod(subject, pod, name, account),
         examples=examples,
         open=allocation(present).open,
@@ -76,8 +76,8 @@ def _pod(subject: Obj, pod: Pod, namespace: str, account: str) -> Mapping[str, A
     }
 
 
-def _user(namespace: str, account: str, wanted: Wanted) -> User:
+def _user(namespace: str, account: str, options: PodOptions) -> User:
     """Return who asks: the named user with the group that authentication adds, else the pod's own account."""
-    if not wanted.user:
+    if not options.user:
         return service_account(namespace, account)
-    return User(wanted.user, tuple(dict.fromkeys((*wanted.groups, AUTHENTICATED))))
+    return User(options.user, tuple(dict.fromkeys((*options.groups, AUTHENTICATED))))

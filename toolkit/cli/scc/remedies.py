@@ -67,8 +67,8 @@ def least_scc(name: str, pod: Fields, bases: Iterable[Fields], admits: Admits) -
         seen = read(defaulted_pod(pod))
     except InvalidPod:
         return None
-    found = [least for base in bases if (least := _least(name, pod, seen, base, admits)) is not None]
-    return min(found, key=lambda each: len(each.changes), default=None)
+    candidates = [least for base in bases if (least := _least(name, pod, seen, base, admits)) is not None]
+    return min(candidates, key=lambda candidate: len(candidate.changes), default=None)
 
 
 def _least(name: str, pod: Fields, seen: Pod, base: Fields, admits: Admits) -> LeastScc | None:
@@ -85,20 +85,23 @@ def _least(name: str, pod: Fields, seen: Pod, base: Fields, admits: Admits) -> L
 
 def _changes(pod: Pod, base: Fields) -> Iterator[tuple[str, Any]]:
     """Yield each field of an SCC with what allows all that a pod asks for, and no more."""
-    added = {name for each in pod.containers if each.capabilities for name in each.capabilities.add}
+    added = {name for container in pod.containers if container.capabilities for name in container.capabilities.add}
     yield "allowedCapabilities", sorted(added)
-    yield "requiredDropCapabilities", [each for each in base.get("requiredDropCapabilities") or [] if each not in added]
-    seccomp = [pod.seccomp, *(each.seccomp for each in pod.containers)]
-    profiles = {written(each) for each in seccomp if each is not None} - {""}
+    yield (
+        "requiredDropCapabilities",
+        [capability for capability in base.get("requiredDropCapabilities") or [] if capability not in added],
+    )
+    seccomp = [pod.seccomp, *(container.seccomp for container in pod.containers)]
+    profiles = {written(profile) for profile in seccomp if profile is not None} - {""}
     profiles |= {value for key, value in pod.annotations.items() if key.startswith(_ANNOTATIONS)}
     yield "seccompProfiles", sorted({*(base.get("seccompProfiles") or []), *profiles})
-    users = {each.user if each.user is not None else pod.user for each in pod.containers} - {None}
+    users = {container.user if container.user is not None else pod.user for container in pod.containers} - {None}
     yield "runAsUser", {"type": "MustRunAs", "uid": users.pop()} if len(users) == 1 else _ANY
     if pod.fs_group is not None:
         yield "fsGroup", _of([pod.fs_group])
     if pod.groups:
         yield "supplementalGroups", _of(pod.groups)
-    contexts = {pod.selinux, *(each.selinux for each in pod.containers)} - {None}
+    contexts = {pod.selinux, *(container.selinux for container in pod.containers)} - {None}
     if len(contexts) == 1 and (options := contexts.pop()) is not None:
         yield (
             "seLinuxContext",
@@ -106,15 +109,18 @@ def _changes(pod: Pod, base: Fields) -> Iterator[tuple[str, Any]]:
         )
     elif contexts:
         yield "seLinuxContext", _ANY
-    kinds = {each.type for each in pod.volumes}
+    kinds = {volume.type for volume in pod.volumes}
     yield "allowHostDirVolumePlugin", "hostPath" in kinds or bool(base.get("allowHostDirVolumePlugin"))
     yield "volumes", sorted({*(base.get("volumes") or []), *kinds})
-    yield "allowHostPorts", any(each.host_ports for each in pod.containers) or bool(base.get("allowHostPorts"))
+    yield (
+        "allowHostPorts",
+        any(container.host_ports for container in pod.containers) or bool(base.get("allowHostPorts")),
+    )
     for field, asked in (("Network", pod.host_network), ("PID", pod.host_pid), ("IPC", pod.host_ipc)):
         yield f"allowHost{field}", asked or bool(base.get(f"allowHost{field}"))
     if pod.sysctls:
         yield "allowedUnsafeSysctls", sorted(pod.sysctls)
-    yield "allowPrivilegeEscalation", any(each.escalation for each in pod.containers)
+    yield "allowPrivilegeEscalation", any(container.escalation for container in pod.containers)
 
 
 def _of(groups: Sequence[int]) -> Fields:

@@ -49,7 +49,7 @@ def test_the_tenants_account_alone_may_use_the_scc() -> None:
     """The server is asked for `use` of the SCC by name, in the namespace, for both accounts."""
     server = Server("system:serviceaccount:adas:mpi")
     found = [*live.rights(SETTINGS, server)]
-    assert [(each.account, each.wanted, each.allowed, each.agrees) for each in found] == [
+    assert [(each.account, each.expected, each.allowed, each.agrees) for each in found] == [
         ("adas/mpi", True, True, True),
         ("adas/default", False, False, True),
     ]
