@@ -39,7 +39,7 @@ RepairsOption = Annotated[
 
 def command(
     *,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     output: OutputOption = None,
     as_json: JsonOption = None,
@@ -51,55 +51,60 @@ def command(
     declare objects that no update has created, or where an operator has another version than its channel; 2 where that
     could not be determined.
     """
-    with presentation.always(stack, output, as_json, drift=True):
-        wanted = stacks.read(stack, name)
-        review = _looked(wanted)
+    with presentation.always(stack_name, output, as_json, drift=True):
+        stack = stacks.read(stack_name, name)
+        review = _looked(stack)
         presentation.present(review, output, as_json)
         if review.failed:
             raise typer.Exit(UNDETERMINED)
         if review.changed and repairs:
-            _show_repairs(wanted)
+            _show_repairs(stack)
         elif review.changed:
-            print_text(f"`./hpc up {wanted.options} --repair` re-applies what is declared")
+            print_text(f"`./hpc up {stack.options} --repair` re-applies what is declared")
         if review.changed or review.ending or review.cautions:
             raise typer.Exit(DRIFTED)
 
 
-def _show_repairs(wanted: Stack) -> None:
-    proposed = repair_plans.proposed(wanted, session.engine(wanted), session.cluster(wanted))
-    repair_plans.show(proposed, wanted.options)
+def _show_repairs(stack: Stack) -> None:
+    proposed = repair_plans.proposed(stack, session.engine(stack), session.cluster(stack))
+    repair_plans.show(proposed, stack.options)
 
 
-def _looked(wanted: Stack) -> Review:
-    wanted.require_served()
-    state_checks.require_own_cluster(wanted)
-    running = session.engine(wanted)
-    session.require_provider(wanted, running.program)
-    cluster = session.cluster(wanted)
-    identity.require(wanted, cluster, wanted.backend, running)
-    session.prepare(wanted, running)
-    update = stack_status.last_update(wanted)
-    review = engine_reviews.drift(wanted, running)
+def _looked(stack: Stack) -> Review:
+    stack.require_served()
+    state_checks.require_own_cluster(stack)
+    running = session.engine(stack)
+    session.require_provider(stack, running.program)
+    cluster = session.cluster(stack)
+    identity.require(stack, cluster, stack.backend, running)
+    session.prepare(stack, running)
+    update = stack_status.last_update(stack)
+    review = engine_reviews.drift(stack, running)
     if not review.changes and not review.failed:
-        raise Problem(f"stack {wanted.name} has no state here", f"`./hpc up {wanted.options}` brings it up.")
+        raise Problem(f"stack {stack.name} has no state here", f"`./hpc up {stack.options}` brings it up.")
     if review.failed:
-        return replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
+        return replace(review, cautions=tuple(update.cautions(stack.options)), unsettled=update.unsettled)
     own = list(review.objects(after=True))
-    ending = {(each.kind, each.path): each for each in (*stack_status.seen(own), *stack_status.ending(cluster, own))}
-    ahead = () if update.running else engine_reviews.ahead(wanted, running)
+    ending = {
+        (object_ending.kind, object_ending.path): object_ending
+        for object_ending in (*stack_status.seen(own), *stack_status.ending(cluster, own))
+    }
+    ahead = () if update.running else engine_reviews.ahead(stack, running)
     return replace(
         review,
-        cautions=(*update.cautions(wanted.options), *ahead, *_operators(wanted, cluster)),
+        cautions=(*update.cautions(stack.options), *ahead, *_operators(stack, cluster)),
         unsettled=update.unsettled,
         ending=tuple(ending[key] for key in sorted(ending)),
     )
 
 
-def _operators(wanted: Stack, cluster: Cluster) -> Iterator[str]:
+def _operators(stack: Stack, cluster: Cluster) -> Iterator[str]:
     """Yield a sentence for each operator whose installed version is not the one that the settings declare."""
-    for each in operator_channels.examine(wanted.settings, cluster):
-        if each.late:
-            subject = f"Subscription {named(each.subscription)}" if each.subscription else named(each.operator.package)
-            yield f"{subject}: {quoted(each.difference)}"
-        elif each.unread:
-            print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")
+    for result in operator_channels.examine(stack.settings, cluster):
+        if result.late:
+            subject = (
+                f"Subscription {named(result.subscription)}" if result.subscription else named(result.operator.package)
+            )
+            yield f"{subject}: {quoted(result.difference)}"
+        elif result.unread:
+            print_warning(f"{result.place}.channel {result.operator.channel} could not be checked: {result.unread}")

@@ -68,23 +68,23 @@ def require_possible(options: str, *, repair: bool, replace: Collection[str] | N
         raise Problem("--replace requires --repair", "Add --repair.")
 
 
-def proposed(wanted: Stack, running: Engine, cluster: Cluster, agreed: Collection[str] = ()) -> Repair:
+def proposed(stack: Stack, running: Engine, cluster: Cluster, agreed: Collection[str] = ()) -> Repair:
     """Return what a repair would do; nothing is changed. `agreed` are the names of objects that may be replaced.
 
     Raises Problem where drift could not be determined, or an agreed name is none of a drifted object.
     """
-    if wanted.backend is not None and not wanted.backend.checkpoint(wanted.name).get("resources"):
+    if stack.backend is not None and not stack.backend.checkpoint(stack.name).get("resources"):
         return Repair(())
-    found = engine_reviews.drift(wanted, running)
-    if found.failed:
-        raise Problem(f"what drifted could not be determined, and nothing was changed: {found.failed}")
-    unknown = set(agreed) - {label(change.resource) for change in found.changed}
+    review = engine_reviews.drift(stack, running)
+    if review.failed:
+        raise Problem(f"what drifted could not be determined, and nothing was changed: {review.failed}")
+    unknown = set(agreed) - {label(change.resource) for change in review.changed}
     if unknown:
         raise Problem(
             f"--replace names what has not drifted: {', '.join(sorted(unknown))}",
-            f"Give names as KIND/NAMESPACE/NAME, of objects that `./hpc drift {wanted.options}` shows.",
+            f"Give names as KIND/NAMESPACE/NAME, of objects that `./hpc drift {stack.options}` shows.",
         )
-    sorted_out = sort_out(found, lambda resource: refused(resource, cluster), agreed)
+    sorted_out = sort_out(review, lambda resource: refused(resource, cluster), agreed)
     if not sorted_out.again:
         return sorted_out
     failures: dict[str, str] = {}
@@ -92,17 +92,17 @@ def proposed(wanted: Stack, running: Engine, cluster: Cluster, agreed: Collectio
     if status != 0 and not (failures := _failures(log, sorted_out)):
         raise Problem(
             f"what the repair would do could not be determined, and nothing was changed:\n{last}",
-            f"If the settings have changed as well: `./hpc up {wanted.options}` first.",
+            f"If the settings have changed as well: `./hpc up {stack.options}` first.",
         )
     return held(sorted_out, _operations(log), failures, agreed)
 
 
-def sort_out(found: Review, refusal: Callable[[Resource], str], agreed: Collection[str]) -> Repair:
+def sort_out(review: Review, refusal: Callable[[Resource], str], agreed: Collection[str]) -> Repair:
     """Return what of a drift may be repaired, by the API server's answer for each object."""
     again: list[Change] = []
     left: list[Left] = []
     added: list[tuple[Resource, str]] = []
-    for change in found.changed:
+    for change in review.changed:
         if change.op is Op.DELETE or change.before is None or change.after is None:
             again.append(change)
             continue
@@ -110,10 +110,10 @@ def sort_out(found: Review, refusal: Callable[[Resource], str], agreed: Collecti
         extra = removal_commands.added(change)
         if extra and removal_commands.is_only_additions(change):
             left.append(
-                Left(seen, f"others added {_listed(extra)}", removal_commands.patch_command(change, found.kubectl))
+                Left(seen, f"others added {_listed(extra)}", removal_commands.patch_command(change, review.kubectl))
             )
         elif label(seen) not in agreed and (why := refusal(change.before)):
-            deletion = removal_commands.deletion_command(seen, found.kubectl)
+            deletion = removal_commands.deletion_command(seen, review.kubectl)
             left.append(Left(seen, f"the API server refuses: {why}", deletion, replaceable=True))
         else:
             again.append(change)
@@ -148,18 +148,18 @@ def show(repair: Repair, options: str) -> None:
     for resource, extra in repair.added:
         text = f"{resource.kind} {path(resource)}: others added {extra}, which the update may remove as well"
         print_text(f"with it: {text}")
-    for each in repair.left:
-        lines = [f"not repaired: {each.resource.kind} {path(each.resource)}: {each.why}", *_remedies(each, options)]
+    for left in repair.left:
+        lines = [f"not repaired: {left.resource.kind} {path(left.resource)}: {left.why}", *_remedies(left, options)]
         print_text("\n  ".join(lines))
     if not (repair.again or repair.left):
         print_text("nothing has drifted")
 
 
-def _remedies(each: Left, options: str) -> Iterator[str]:
-    if each.replaceable:
-        yield f"replace it: ./hpc up {options} --repair --replace {label(each.resource)}"
-    if each.command:
-        yield f"{'or delete' if each.replaceable else 'remove'} it: {each.command}"
+def _remedies(left: Left, options: str) -> Iterator[str]:
+    if left.replaceable:
+        yield f"replace it: ./hpc up {options} --repair --replace {label(left.resource)}"
+    if left.command:
+        yield f"{'or delete' if left.replaceable else 'remove'} it: {left.command}"
 
 
 def carry_out(running: Engine, repair: Repair) -> None:
@@ -173,9 +173,9 @@ def refused(resource: Resource, cluster: Cluster) -> str:
     if resource.is_patch:
         return ""  # of an object of another owner
     try:
-        found = cluster.find(resource.api_version, resource.kind, resource.namespace, resource.object_name)
-        if found is not None:
-            cluster.dry_run(live.repaired(resource, found).body)
+        live_object = cluster.find(resource.api_version, resource.kind, resource.namespace, resource.object_name)
+        if live_object is not None:
+            cluster.dry_run(live.repaired(resource, live_object).body)
     except RefusedError as error:
         # A user without the right to a dry run learns of it in the update.
         return _short(error.reason) if error.reason.startswith(_INVALID) else ""
@@ -191,22 +191,22 @@ def _line(change: Change) -> str:
     name = f"{change.resource.kind} {path(change.resource)}"
     if change.op is Op.DELETE:
         return f"{name} is gone, and is created again"
-    before, after = (dict(each.inputs) if each else {} for each in (change.before, change.after))
+    before, after = (dict(resource.inputs) if resource else {} for resource in (change.before, change.after))
     return f"{name}: {_listed(paths.differing(before, after))}"
 
 
-def _listed(found: Iterable[paths.Path]) -> str:
-    return some([paths.show(each) for each in found], _SHOWN)
+def _listed(fields: Iterable[paths.Path]) -> str:
+    return some([paths.show(field) for field in fields], _SHOWN)
 
 
 def _operations(log: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return what a preview does with each resource; the refresh before it has events of its own."""
     steps = (event["resourcePreEvent"]["metadata"] for event in log if "resourcePreEvent" in event)
-    found: dict[str, str] = {}
+    operations: dict[str, str] = {}
     for step in steps:
-        if step["op"] not in ("refresh", "read") and found.get(step["urn"]) not in _REPLACES:
-            found[step["urn"]] = step["op"]
-    return found
+        if step["op"] not in ("refresh", "read") and operations.get(step["urn"]) not in _REPLACES:
+            operations[step["urn"]] = step["op"]
+    return operations
 
 
 def _failures(log: Iterable[Mapping[str, Any]], repair: Repair) -> dict[str, str]:
@@ -220,9 +220,9 @@ def _failures(log: Iterable[Mapping[str, Any]], repair: Repair) -> dict[str, str
 
 def _errors(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for event in log:
-        found = event.get("diagnosticEvent") or {}
-        if found.get("severity") == "error" and found.get("urn"):
-            yield found["urn"], _short(str(found.get("message", "")))
+        diagnostic = event.get("diagnosticEvent") or {}
+        if diagnostic.get("severity") == "error" and diagnostic.get("urn"):
+            yield diagnostic["urn"], _short(str(diagnostic.get("message", "")))
 
 
 def _short(reason: str) -> str:
