@@ -17,30 +17,32 @@ from toolkit.cli.status.overview import OURS, POOLS, RDMA, Overview, overview
 from toolkit.cli.status.platform_parts import with_channels
 
 
-def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+def command(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Show platform, tenants, nodes and jobs as on the cluster."""
-    wanted = stacks.read(stack, name)
-    identity.warn_if_foreign(wanted, session.cluster(wanted))
-    tables.show(look(wanted))
-    if wanted.simulated:
+    stack = stacks.read(stack_name, name)
+    identity.warn_if_foreign(stack, session.cluster(stack))
+    tables.show(look(stack))
+    if stack.simulated:
         from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-        if text := cluster.failure(wanted):
+        if text := cluster.failure(stack):
             print_notice(text)
 
 
-def look(wanted: Stack) -> Overview:
+def look(stack: Stack) -> Overview:
     """Read the overview of a stack's cluster."""
-    served = session.cluster(wanted)
-    settings = wanted.settings
-    found = overview(
+    served = session.cluster(stack)
+    settings = stack.settings
+    cluster_overview = overview(
         partial(_own, served, settings.adopted), served.list, settings.version, settings.machine_config_pool
     )
     return replace(
-        found,
-        parts=tuple(with_channels(found.parts, operator_channels.examine(settings, served))),
+        cluster_overview,
+        parts=tuple(with_channels(cluster_overview.parts, operator_channels.examine(settings, served))),
         constraints=tuple(constraints.examine(settings, served, {*map(_kind_and_name, settings.adopted)})),
-        expected=found.expected | ({RDMA} if settings.uses_rdma else set()) | ({POOLS} if settings.pools else set()),
+        expected=cluster_overview.expected
+        | ({RDMA} if settings.uses_rdma else set())
+        | ({POOLS} if settings.pools else set()),
     )
 
 

@@ -44,9 +44,9 @@ def jobs(ours: List, everything: List, mpi_job: Kind | None, *, train_jobs: bool
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     workloads = everything(kinds.WORKLOAD)
-    wanted = (mpi_job, kinds.TRAIN_JOB if train_jobs else None, kinds.JOB)
-    found = [(kind.kind, item) for kind in wanted if kind for item in ours(kind)]
-    for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
+    job_kinds = (mpi_job, kinds.TRAIN_JOB if train_jobs else None, kinds.JOB)
+    items = [(kind.kind, item) for kind in job_kinds if kind for item in ours(kind)]
+    for kind, item in sorted(items, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
             continue
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
@@ -87,8 +87,8 @@ def _queued(item: Object, workloads: Iterable[Object]) -> Iterable[str]:
         met = {(entry["type"], entry["status"]): entry for entry in read(workload, "status", "conditions") or ()}
         if ("QuotaReserved", "True") in met:
             continue
-        said = (met.get(key, {}).get("message") for key in (("Evicted", "True"), ("QuotaReserved", "False")))
-        yield from (f"Kueue: {text}" for text in dict.fromkeys(said) if text)
+        messages = (met.get(key, {}).get("message") for key in (("Evicted", "True"), ("QuotaReserved", "False")))
+        yield from (f"Kueue: {text}" for text in dict.fromkeys(messages) if text)
 
 
 def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]:

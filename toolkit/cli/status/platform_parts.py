@@ -47,10 +47,10 @@ def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable
             yield Part("MachineConfigPool", pool, "Updated" if updated else "Updating", updated)
 
 
-def with_channels(found: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:
+def with_channels(platform_parts: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:
     """Yield the parts; a Subscription whose installed version is not the declared one has both in its state."""
-    compared = {each.subscription: each for each in operators if each.difference or each.unread}
-    for part in found:
+    compared = {operator.subscription: operator for operator in operators if operator.difference or operator.unread}
+    for part in platform_parts:
         other = compared.get(part.name) if part.kind == kinds.SUBSCRIPTION.kind and part.good else None
         if other is None:
             yield part
@@ -69,10 +69,10 @@ def _subscription(item: Object) -> State:
 
 
 def _replicas(*keys: str) -> Callable[[Object], State]:
-    ready, wanted = keys
+    ready, desired = keys
 
     def state(item: Object) -> State:
-        have, want = (int(read(item, *key.split(".")) or 0) for key in (ready, wanted))
+        have, want = (int(read(item, *key.split(".")) or 0) for key in (ready, desired))
         return f"{have}/{want} ready", have >= want > 0
 
     return state
@@ -128,19 +128,23 @@ _STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
     (kinds.SECURITY_CONTEXT_CONSTRAINTS, _present),
     (kinds.STORAGE_CLASS, _present),
     (kinds.PERSISTENT_VOLUME, volume),
-    *((one.kind, _conditions(one.condition)) for each in operators().values() if (one := each.instance)),
+    *(
+        (instance.kind, _conditions(instance.condition))
+        for operator in operators().values()
+        if (instance := operator.instance)
+    ),
 )
 
 
 def _message(item: Object, kind: str) -> str:
-    found = read(item, "status", "conditions") or ()
-    return next((str(entry.get("message") or "") for entry in found if entry["type"] == kind), "")
+    conditions = read(item, "status", "conditions") or ()
+    return next((str(entry.get("message") or "") for entry in conditions if entry["type"] == kind), "")
 
 
 def condition(item: Object, kind: str) -> bool:
     """Whether an object meets a condition."""
-    found = read(item, "status", "conditions") or ()
-    return any(entry["type"] == kind and entry["status"] == "True" for entry in found)
+    conditions = read(item, "status", "conditions") or ()
+    return any(entry["type"] == kind and entry["status"] == "True" for entry in conditions)
 
 
 def name(item: Object) -> str:

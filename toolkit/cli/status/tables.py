@@ -21,17 +21,17 @@ _OFFERS: Mapping[str, Callable[[Node], str]] = {
 _COLOURS = {"Succeeded": "green", FAILED: "red", "Running": "yellow"}
 
 
-def show(found: Overview) -> None:
+def show(overview: Overview) -> None:
     """Print all tables of an overview."""
     show_rows(
         "Platform",
         ("kind", "name", "state"),
-        ((part.kind, part.name, styled(part.state, "green" if part.good else "yellow")) for part in found.parts),
+        ((part.kind, part.name, styled(part.state, "green" if part.good else "yellow")) for part in overview.parts),
     )
     show_rows(
         "Tenants",
         ("namespace", "user ids", "claims", "GPUs in use"),
-        ((tenant.namespace, tenant.uid_range, tenant.claims, tenant.gpus) for tenant in found.tenants),
+        ((tenant.namespace, tenant.uid_range, tenant.claims, tenant.gpus) for tenant in overview.tenants),
     )
     show_rows(
         "Queues",
@@ -43,15 +43,15 @@ def show(found: Overview) -> None:
                 queue.gpus,
                 queue.waiting,
             )
-            for queue in found.queues
+            for queue in overview.queues
         ),
     )
     show_rows(
         "Not of this stack, and deciding about its pods",
         ("kind", "name", "what it sets"),
-        ((each.kind, each.name, styled(each.text, "yellow")) for each in found.constraints),
+        ((constraint.kind, constraint.name, styled(constraint.text, "yellow")) for constraint in overview.constraints),
     )
-    _nodes(found.nodes, found.expected)
+    _nodes(overview.nodes, overview.expected)
     show_rows(
         "Jobs",
         ("job", "kind", "state", "nodes used", "time"),
@@ -63,10 +63,10 @@ def show(found: Overview) -> None:
                 some([node.split(".")[0] for node in job.nodes]),
                 f"{job.seconds:.0f} s" if job.seconds is not None else "",
             )
-            for job in found.jobs
+            for job in overview.jobs
         ),
     )
-    for job in found.jobs:
+    for job in overview.jobs:
         for text in job.hindrances:
             print_parts(styled("waiting", "yellow"), f" {job.namespace}/{job.name}: {text}")
 
