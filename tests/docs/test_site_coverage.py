@@ -3,7 +3,7 @@
 from functools import cache
 
 from tests.support.recorded import OURS
-from toolkit.cli.site.files import wanted
+from toolkit.cli.site.files import of_stack
 from toolkit.render.reference.coverage_data import rows
 
 ENTRIES = dict(rows())
@@ -15,7 +15,7 @@ def rendered() -> dict[str, str]:
     return {
         source: f"{stack}: {file.path}"
         for stack in OURS
-        for file in wanted(stack).files
+        for file in of_stack(stack).files
         for source in file.sources
         if source in ENTRIES
     }

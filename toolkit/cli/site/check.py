@@ -27,10 +27,10 @@ def command(folder: FolderArgument, stack: StackOption = DEFAULT_STACK) -> None:
     if stored.stack != stack:
         raise Problem(f"{folder} has the files of stack {stored.stack}, not of {stack}", "Name it with --stack.")
     groups = sorted({files.group_of(path) for path in stored.files})
-    wanted = files.wanted(stack, groups).manifest
-    found = manifest.stale(stored, wanted, files.present(folder, tuple(stored.files)))
-    if found:
-        tables.show_rows(f"Stale files in {folder}", ("file", "why"), found.items())
+    current = files.of_stack(stack, groups).manifest
+    stale_files = manifest.stale(stored, current, files.present(folder, tuple(stored.files)))
+    if stale_files:
+        tables.show_rows(f"Stale files in {folder}", ("file", "why"), stale_files.items())
         raise typer.Exit(1)
     match = plural(len(stored.files), f"file in {folder} matches", f"files in {folder} match")
     print_text(f"{match} the settings of stack {stack}")

@@ -31,9 +31,9 @@ class Comparison:
     """Raises Problem for an output of something that the settings do not name."""
 
 
-def compared(what: str, wanted: Mapping[str, str], running: Statements) -> Compared:
+def compared(what: str, expected: Mapping[str, str], running: Statements) -> Compared:
     """Return the differences of two sets of statements."""
-    return Compared(what, tuple(differences(wanted, running.by_key)), running.others)
+    return Compared(what, tuple(differences(expected, running.by_key)), running.others)
 
 
 def short(name: str) -> str:

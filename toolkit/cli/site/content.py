@@ -19,14 +19,14 @@ def of(settings: Settings, manifests: Sequence[Manifest]) -> Content:
     """Return images and packages that the manifests of a stack name, but for images that its own builds push."""
     images = images_of(manifests)
     own = f"{settings.version.registry}/"
-    outside = {each: parse(each) for each in sorted(images.whole - images.built) if not each.startswith(own)}
-    unknown = [f"image {each!r}, which {image.fault}" for each, image in outside.items() if image.fault]
-    unknown += [f"what the Containerfile of build {each} names, in its repository" for each in sorted(images.unread)]
+    outside = {image: parse(image) for image in sorted(images.whole - images.built) if not image.startswith(own)}
+    unknown = [f"image {name!r}, which {image.fault}" for name, image in outside.items() if image.fault]
+    unknown += [f"what the Containerfile of build {build} names, in its repository" for build in sorted(images.unread)]
     if settings.scale_pods:
         unknown.append(f"images of Storage Scale container native {settings.scale_pods.version}, in IBM's manifest")
     return Content(
         images=tuple(_in_full(image) for image in outside.values() if not image.fault),
-        packages=tuple(_package(each) for manifest in manifests for each in objects(manifest) if _subscribes(each)),
+        packages=tuple(_package(obj) for manifest in manifests for obj in objects(manifest) if _subscribes(obj)),
         incomplete=tuple(sorted(images.beginnings)),
         unknown=tuple(unknown),
     )

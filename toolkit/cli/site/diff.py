@@ -49,15 +49,17 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
     if not names:
         raise typer.BadParameter("name files, or - for standard input", param_hint="-f")
     facts = site.of(stacks.read(stack).settings, stack)
-    found = [each for name in names for each in _compared(name, facts)]
-    for name, each in found:
-        rows = [(one.kind, one.expected, one.running) for one in each.differences]
-        tables.show_rows(f"{each.what} in {name}", ("difference", "wanted", "running"), rows)
+    comparisons = [comparison for name in names for comparison in _compared(name, facts)]
+    for name, comparison in comparisons:
+        rows = [(difference.kind, difference.expected, difference.running) for difference in comparison.differences]
+        tables.show_rows(f"{comparison.what} in {name}", ("difference", "wanted", "running"), rows)
         if not rows:
-            print_text(f"{each.what} in {name} matches the settings of stack {stack}")
-        if each.others:
-            print_text(f"{_counted(each.others)} not compared, for no setting speaks of it: {_some(each.others)}")
-    if any(each.differences for _, each in found):
+            print_text(f"{comparison.what} in {name} matches the settings of stack {stack}")
+        if comparison.others:
+            print_text(
+                f"{_counted(comparison.others)} not compared, for no setting speaks of it: {_some(comparison.others)}"
+            )
+    if any(comparison.differences for _, comparison in comparisons):
         raise typer.Exit(1)
 
 
@@ -67,17 +69,17 @@ def _compared(name: str, facts: Site) -> Iterator[tuple[str, Compared]]:
         readings = read(Path(name))
     except OSError as error:
         raise Problem(f"{name}: {error.strerror or error}", "Name a file that can be read.") from None
-    known = [each for each in readings if each.tool in COMPARISONS]
-    if not known:
-        others = sorted({each.tool for each in readings} - {"unknown"})
+    comparable = [reading for reading in readings if reading.tool in COMPARISONS]
+    if not comparable:
+        others = sorted({reading.tool for reading in readings} - {"unknown"})
         what = f"it is the output of {listed(others)}" if others else str(readings[-1].incomplete)
         raise Problem(
             f"{name}: nothing in it can be compared: {what}",
             f"Give a running configuration, or what one of these printed: {', '.join(sorted(COMPARISONS))}.",
         )
-    for each in known:
-        whole(each)
-        yield name, COMPARISONS[each.tool].compare(each, facts)
+    for reading in comparable:
+        whole(reading)
+        yield name, COMPARISONS[reading.tool].compare(reading, facts)
 
 
 def _counted(statements: Sequence[str]) -> str:

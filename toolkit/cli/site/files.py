@@ -20,7 +20,7 @@ from toolkit.site.output import File, Group, Open, written
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SiteFiles:
     """What the settings of a stack mean for the files around its cluster."""
 
     groups: tuple[tuple[Group, tuple[File, ...], tuple[Open, ...]], ...]
@@ -32,7 +32,7 @@ class Wanted:
         return tuple(file for _, files, _ in self.groups for file in files)
 
 
-def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
+def of_stack(stack: str, only: Sequence[str] = ()) -> SiteFiles:
     """Return the files of a stack, of the groups named in `only` or of all; raise Problem for an unknown group."""
     names = [group.name for group in GROUPS]
     if unknown := sorted(set(only) - set(names)):
@@ -41,7 +41,7 @@ def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
     facts = site.of(settings, stack, _content(settings, stack), site_jobs.of(settings))
     groups = tuple((group, *written(group, facts)) for group in GROUPS if not only or group.name in only)
     files = [file for _, files, _ in groups for file in files]
-    return Wanted(groups=groups, manifest=manifest.of(files, stack))
+    return SiteFiles(groups=groups, manifest=manifest.of(files, stack))
 
 
 def _content(settings: Settings, stack: str) -> Content:
@@ -91,7 +91,7 @@ def group_of(path: str) -> str:
 
 def inside(folder: Path, path: str) -> Path:
     """Return a file of a folder; raise Problem where a manifest that was edited names one outside of it."""
-    found = folder / path
-    if not found.resolve().is_relative_to(folder.resolve()):
+    file = folder / path
+    if not file.resolve().is_relative_to(folder.resolve()):
         raise Problem(f"{folder / manifest.NAME} names {path}, which is outside of the folder", "Name another folder.")
-    return found
+    return file

@@ -34,15 +34,15 @@ def command(
     Values that the settings lack are listed as open. A folder with unrelated files is refused; files of an earlier run
     that the settings no longer need are removed.
     """
-    wanted = files.wanted(stack, only or ())
+    site_files = files.of_stack(stack, only or ())
     # Of a damaged list nothing is known to be ours: no file is removed, and those that the settings want are replaced.
     before = files.stored(output, Manifest(stack=stack, files={}) if force else None)
     if before and before.stack != stack:
         raise Problem(f"{output} has the files of stack {before.stack}, not of {stack}", "Name another folder.")
     if before and not force:
-        _refuse_edited(output, wanted, before, only or ())
+        _refuse_edited(output, site_files, before, only or ())
     try:
-        _write(output, wanted, before, only or ())
+        _write(output, site_files, before, only or ())
     except OSError as error:
         raise Problem(
             f"{error.filename or output} cannot be written: {error.strerror or error}",
@@ -50,23 +50,25 @@ def command(
         ) from None
     rows = [
         (group.name, group.title, str(len(written)), str(len(missing)))
-        for group, written, missing in wanted.groups
+        for group, written, missing in site_files.groups
         if written or missing
     ]
     tables.show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
-    if unused := [group.name for group, written, missing in wanted.groups if not (written or missing)]:
+    if unused := [group.name for group, written, missing in site_files.groups if not (written or missing)]:
         print_text(f"Stack {stack} has no settings for: {listed(unused)}.")
-    for group, _, missing in wanted.groups:
-        for each in missing:
-            print_warning(f"{group.name}: open: {each.what}; {each.remedy}")
+    for group, _, missing in site_files.groups:
+        for open_part in missing:
+            print_warning(f"{group.name}: open: {open_part.what}; {open_part.remedy}")
 
 
-def _refuse_edited(folder: Path, wanted: files.Wanted, before: Manifest, only: Sequence[str]) -> None:
+def _refuse_edited(folder: Path, site_files: files.SiteFiles, before: Manifest, only: Sequence[str]) -> None:
     """Raise Problem for files that would be replaced or removed, and are not as an earlier call wrote them."""
     touched = [path for path in before.files if not only or files.group_of(path) in only]
-    touched += [file.path for file in wanted.files if file.path not in before.files]
-    there = files.present(folder, touched)
-    edited = [path for path, digest in there.items() if path not in before.files or digest != before.files[path].sha256]
+    touched += [file.path for file in site_files.files if file.path not in before.files]
+    present = files.present(folder, touched)
+    edited = [
+        path for path, digest in present.items() if path not in before.files or digest != before.files[path].sha256
+    ]
     if edited:
         raise Problem(
             f"{', '.join(edited)} in {folder} changed since `./hpc site render` wrote the folder",
@@ -74,18 +76,18 @@ def _refuse_edited(folder: Path, wanted: files.Wanted, before: Manifest, only: S
         )
 
 
-def _write(folder: Path, wanted: files.Wanted, before: Manifest | None, only: Sequence[str]) -> None:
+def _write(folder: Path, site_files: files.SiteFiles, before: Manifest | None, only: Sequence[str]) -> None:
     others = {}
     for path, entry in before.files.items() if before else ():
         if only and files.group_of(path) not in only:
             others[path] = entry
         else:
             files.inside(folder, path).unlink(missing_ok=True)
-    listed = wanted.manifest.model_copy(update={"files": {**others, **wanted.manifest.files}})
+    listed = site_files.manifest.model_copy(update={"files": {**others, **site_files.manifest.files}})
     # First the list, so that files of a call that was interrupted are known as ours.
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / manifest.NAME, manifest.to_text(listed), mode=_READABLE)
-    for file in wanted.files:
+    for file in site_files.files:
         target = files.inside(folder, file.path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(file.text)

@@ -13,18 +13,18 @@ from toolkit.evidence.tools import PARSERS
 
 def by_tool(comparisons: Iterable[Comparison]) -> Mapping[str, Comparison]:
     """Return comparisons by their tools; raise TypeError for an unknown tool, and one of two comparisons."""
-    known = {parser.tool for parser in PARSERS}
-    found: dict[str, Comparison] = {}
-    for each in comparisons:
-        for tool in each.tools:
-            if tool not in known:
+    tools = {parser.tool for parser in PARSERS}
+    comparison_of: dict[str, Comparison] = {}
+    for comparison in comparisons:
+        for tool in comparison.tools:
+            if tool not in tools:
                 raise TypeError(f"{__name__}: no parser of toolkit/evidence/tools is called {tool}; correct the name")
-            if tool in found:
+            if tool in comparison_of:
                 raise TypeError(f"{__name__}: two modules compare the output of {tool}; leave it out in one of them")
-            found[tool] = each
-    return found
+            comparison_of[tool] = comparison
+    return comparison_of
 
 
 COMPARISONS = by_tool(
-    importlib.import_module(f"{__name__}.{each.name}").COMPARISON for each in pkgutil.iter_modules(__path__)
+    importlib.import_module(f"{__name__}.{module.name}").COMPARISON for module in pkgutil.iter_modules(__path__)
 )

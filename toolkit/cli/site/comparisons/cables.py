@@ -13,10 +13,10 @@ from toolkit.site.statements import Statements
 
 
 def _compare(reading: Reading, site: Site) -> Compared:
-    found = of_kind(reading, IbNetDiscover)
-    rows = [row for row in found.rows if row.of_switch and not row.aggregation_node]
+    topology_reading = of_kind(reading, IbNetDiscover)
+    rows = [row for row in topology_reading.rows if row.of_switch and not row.aggregation_node]
     names = {switch_name(row.node) for row in rows}
-    planned = _planned(found, site, names)
+    planned = _planned(topology_reading, site, names)
     plan = Plan(planned, names)
     links = {
         adapter_name(row.peer, row.peer_port): Port(switch_name(row.node), row.port)
@@ -39,16 +39,16 @@ def _planned(reading: IbNetDiscover, site: Site, names: set[str]) -> Cables:
             f"{reading.file}: {reading.tool} lists InfiniBand, and fabric of stack {site.stack} is {site.fabric}",
             "Name a stack of InfiniBand with --stack.",
         )
-    found = [*cables.of(site)]
-    fabrics = [each for each in found if isinstance(each, Cables)]
+    planned = [*cables.of(site)]
+    fabrics = [fabric for fabric in planned if isinstance(fabric, Cables)]
     if not fabrics:
-        first = next(each for each in found if isinstance(each, Open))
+        first = next(fabric for fabric in planned if isinstance(fabric, Open))
         raise Problem(f"{reading.file}: open in stack {site.stack}: {first.what}", f"To compare, {first.remedy}.")
-    best = max(fabrics, key=lambda each: (len(names & {*map(switch_name, each.ports)}), not each.name))
+    best = max(fabrics, key=lambda fabric: (len(names & {*map(switch_name, fabric.ports)}), not fabric.name))
     if not names & {*map(switch_name, best.ports)}:
-        wanted = ", ".join([*best.ports][:_SHOWN])
+        ports = ", ".join([*best.ports][:_SHOWN])
         raise Problem(
-            f"{reading.file}: none of its switches ({', '.join(sorted(names)[:_SHOWN])}) is one of {wanted}",
+            f"{reading.file}: none of its switches ({', '.join(sorted(names)[:_SHOWN])}) is one of {ports}",
             "Name the switches in site.switches as the subnet describes them, or another stack with --stack.",
         )
     return best

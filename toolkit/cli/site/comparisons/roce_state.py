@@ -24,9 +24,9 @@ def _compare(reading: Reading, site: Site) -> Compared:
             f"{reading.file}: {reading.tool} shows RoCE, and fabric of stack {site.stack} is {site.fabric}",
             "Name a stack of RoCE with --stack.",
         )
-    wanted, running = _lines(reading, site, site.traffic_class)
+    expected, running = _lines(reading, site, site.traffic_class)
     shown = {key: value or "none" for key, value in running.items()}
-    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(shown)))
+    return compared(f"output of {reading.tool}", labelled(expected), Statements(labelled(shown)))
 
 
 def _lines(reading: Reading, site: Site, traffic_class: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -55,8 +55,8 @@ def _lines(reading: Reading, site: Site, traffic_class: int) -> tuple[Mapping[st
         case ShowGids():
             devices = {row.device for row in reading.rows if row.version == "v2" and row.ipv4}
             ports = site.gpu_hosts[0].machine.hcas if site.gpu_hosts and site.gpu_hosts[0].machine else ()
-            wanted = {f"{hca.name}: GID of RoCE v2": "with an IPv4 address" for hca in ports}
-            return wanted, {key: line for key, line in wanted.items() if key.partition(":")[0] in devices}
+            expected = {f"{hca.name}: GID of RoCE v2": "with an IPv4 address" for hca in ports}
+            return expected, {key: line for key, line in expected.items() if key.partition(":")[0] in devices}
     raise AssertionError
 
 

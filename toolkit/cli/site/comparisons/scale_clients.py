@@ -19,65 +19,72 @@ _ROLES = ("quorum", "manager")
 
 def _compare(reading: Reading, site: Site) -> Compared:
     of_kind(reading, MmLsConfig, MmLsCluster, MmRemoteCluster)
-    given, facts = site.settings.scale, site.scale
-    if given is None or facts is None:
+    scale_settings, facts = site.settings.scale, site.scale
+    if scale_settings is None or facts is None:
         raise Problem(
             f"{reading.file}: {reading.tool} shows clients of Spectrum Scale, and stack {site.stack} names none",
             "Set site.scale, or name another stack with --stack.",
         )
-    wanted, running = _statements(reading, site, facts, given)
-    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(running.by_key), running.others))
+    expected, running = _statements(reading, site, facts, scale_settings)
+    return compared(
+        f"output of {reading.tool}", labelled(expected), Statements(labelled(running.by_key), running.others)
+    )
 
 
 def _statements(
-    reading: Reading, site: Site, facts: ScaleFacts, given: ScaleSettings
+    reading: Reading, site: Site, facts: ScaleFacts, scale_settings: ScaleSettings
 ) -> tuple[Mapping[str, str], Statements]:
     match reading:
         case MmLsConfig():
-            wanted = _attributes(site, facts, given)
-            return wanted, _configured(reading, wanted)
+            expected = _attributes(site, facts, scale_settings)
+            return expected, _configured(reading, expected)
         case MmLsCluster():
-            nodes = _nodes(site, given)
+            nodes = _nodes(site, scale_settings)
             shown = {f"node {row.admin_name}": _node(row.daemon_name, row.designation) for row in reading.rows}
             running = {"cluster": str(reading.name), "id": str(reading.cluster_id), **shown}
             # The driver and every volume name the cluster by its id.
-            wanted = {"cluster": given.cluster, "id": facts.cluster_id, **nodes}
-            return wanted, _of(running, {*wanted})
+            expected = {"cluster": scale_settings.cluster, "id": facts.cluster_id, **nodes}
+            return expected, _of(running, {*expected})
         case MmRemoteCluster():
-            remote = given.remote or facts.file_system
-            mounted = f"{remote} ({given.local or remote})"
-            found = {row.name: row for row in reading.rows}
-            owner = found.pop(given.owner, None)
+            remote = scale_settings.remote or facts.file_system
+            mounted = f"{remote} ({scale_settings.local or remote})"
+            clusters = {row.name: row for row in reading.rows}
+            owner = clusters.pop(scale_settings.owner, None)
             systems = () if owner is None else owner.file_systems
             lines = {f"file system {mounted}": mounted} if mounted in systems else {}
             contacts = {} if owner is None else {"contact nodes": ", ".join(sorted(owner.contact_nodes))}
-            others = (*(f"cluster {name}" for name in found), *(each for each in systems if each != mounted))
-            wanted = {"contact nodes": ", ".join(sorted(given.contact_nodes)), f"file system {mounted}": mounted}
-            return wanted, Statements({**contacts, **lines}, others)
+            others = (*(f"cluster {name}" for name in clusters), *(system for system in systems if system != mounted))
+            expected = {
+                "contact nodes": ", ".join(sorted(scale_settings.contact_nodes)),
+                f"file system {mounted}": mounted,
+            }
+            return expected, Statements({**contacts, **lines}, others)
     raise AssertionError
 
 
-def _attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> dict[str, str]:
-    found, _ = attributes(site, facts, given)
+def _attributes(site: Site, facts: ScaleFacts, scale_settings: ScaleSettings) -> dict[str, str]:
+    configured, _ = attributes(site, facts, scale_settings)
     return {
-        "clusterName": given.cluster,
-        **{f"{name} [{given.node_class}]": value for name, value in found.of_class.items()},
-        **{f"{name} [{COMMON}]": value for name, value in found.common.items()},
+        "clusterName": scale_settings.cluster,
+        **{f"{name} [{scale_settings.node_class}]": value for name, value in configured.of_class.items()},
+        **{f"{name} [{COMMON}]": value for name, value in configured.common.items()},
     }
 
 
-def _configured(reading: MmLsConfig, wanted: Mapping[str, str]) -> Statements:
+def _configured(reading: MmLsConfig, expected: Mapping[str, str]) -> Statements:
     """Return what is configured; an attribute of the settings counts for whichever nodes it is set."""
-    names = {key.partition(" ")[0] for key in wanted}
-    known = {f"{row.name} [{row.group}]": row.value for row in reading.rows if row.name in names}
-    known.pop(f"clusterName [{COMMON}]", None)
+    names = {key.partition(" ")[0] for key in expected}
+    configured = {f"{row.name} [{row.group}]": row.value for row in reading.rows if row.name in names}
+    configured.pop(f"clusterName [{COMMON}]", None)
     others = tuple(f"{row.name} {row.value}" for row in reading.rows if row.name not in names)
-    return Statements({"clusterName": str(reading.cluster), **known}, others)
+    return Statements({"clusterName": str(reading.cluster), **configured}, others)
 
 
-def _nodes(site: Site, given: ScaleSettings) -> dict[str, str]:
-    clients = {f"node {host.name}": _node(given.daemon_name(host.name), ()) for host in site.scale_clients}
-    others = {f"node {node.name}": _node(given.daemon_name(node.name), node.roles) for node in given.nodes}
+def _nodes(site: Site, scale_settings: ScaleSettings) -> dict[str, str]:
+    clients = {f"node {host.name}": _node(scale_settings.daemon_name(host.name), ()) for host in site.scale_clients}
+    others = {
+        f"node {node.name}": _node(scale_settings.daemon_name(node.name), node.roles) for node in scale_settings.nodes
+    }
     return {**others, **clients}
 
 
@@ -86,8 +93,8 @@ def _node(daemon: str, roles: tuple[str, ...]) -> str:
 
 
 def _of(running: Mapping[str, str], keys: set[str]) -> Statements:
-    known = {key: line for key, line in running.items() if key in keys}
-    return Statements(known, tuple(key for key in running if key not in keys))
+    compared_lines = {key: line for key, line in running.items() if key in keys}
+    return Statements(compared_lines, tuple(key for key in running if key not in keys))
 
 
 COMPARISON = Comparison(("mmlsconfig", "mmlscluster", "mmremotecluster"), _compare)

@@ -11,17 +11,17 @@ from toolkit.site.statements import Statements
 
 def _compare(reading: Reading, site: Site) -> Compared:
     answer = of_kind(reading, IbSmNode)
-    switches = {short(each.name): each for each in site.settings.switches}
+    switches = {short(switch_settings.name): switch_settings for switch_settings in site.settings.switches}
     switch = switches.get(short(str(answer.node)))
     if not isinstance(switch, OnyxInfiniBand):
         raise Problem(
             f"{reading.file}: {answer.node or 'a switch without a name'} is not InfiniBand switch of site.switches",
             "Add it there, name its stack with --stack, or store the command with its output.",
         )
-    wanted = "enabled" if switch.sm_priority is not None else "disabled"
+    state = "enabled" if switch.sm_priority is not None else "disabled"
     return compared(
         f"subnet manager of {switch.name}",
-        {"sm-state": f"sm-state {wanted}"},
+        {"sm-state": f"sm-state {state}"},
         Statements({"sm-state": f"sm-state {answer.state}"}),
     )
 

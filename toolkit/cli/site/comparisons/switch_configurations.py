@@ -24,7 +24,7 @@ _DIALECTS: Mapping[type[ConfigurationReading], tuple[type[Switch], ...]] = {
 
 def _compare(reading: Reading, site: Site) -> Compared:
     config = of_kind(reading, *_DIALECTS)
-    candidates = [each for each in site.settings.switches if isinstance(each, _DIALECTS[type(config)])]
+    candidates = [switch for switch in site.settings.switches if isinstance(switch, _DIALECTS[type(config)])]
     switch = _named(config, candidates)
     dialect = dialects.of(switch)
     running = dialect.running(_statements(config))
@@ -35,10 +35,10 @@ def _compare(reading: Reading, site: Site) -> Compared:
 
 def _named(config: ConfigurationReading, candidates: Sequence[Switch]) -> Switch:
     """Return the switch that a configuration is of; one without a name is of the only switch of its dialect."""
-    found = [each for each in candidates if config.host is None or short(each.name) == short(config.host)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(each.name for each in candidates) or "none"
+    matches = [switch for switch in candidates if config.host is None or short(switch.name) == short(config.host)]
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(switch.name for switch in candidates) or "none"
     whose = f"switch {config.host}" if config.host else "a switch that it does not name"
     unnamed = "Store it whole, with the line that names the switch" if config.host is None and candidates else None
     raise Problem(
@@ -59,14 +59,14 @@ def _statements(config: ConfigurationReading) -> Sequence[str]:
 
 
 def _without_defaults(
-    config: ConfigurationReading, wanted: Mapping[str, str], running: Statements
+    config: ConfigurationReading, expected: Mapping[str, str], running: Statements
 ) -> Mapping[str, str]:
     """Return what is wanted without the MTU that ports of newer releases have by default, and do not print."""
     if not isinstance(config, OnyxConfig) or not config.jumbo_by_default:
-        return wanted
+        return expected
     return {
         key: line
-        for key, line in wanted.items()
+        for key, line in expected.items()
         if key in running.by_key or not (key.endswith(" mtu") and line.endswith(" 9216"))
     }
 
