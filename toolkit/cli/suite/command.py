@@ -27,7 +27,7 @@ def command(
     more: MoreFiles = None,
     file: Files = None,
     *,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     alertmanager: AlertmanagerOption = None,
     everything: AllOption = False,
@@ -40,6 +40,6 @@ def command(
     Without files, rounds that have ended on the cluster are read and stored, and compared by their medians.
     """
     names = [*(file or ()), *(more or ())]
-    wanted = stacks.read(stack, name)
-    status = history.of_stack(wanted, names, everything=everything, plain=plain, alertmanager=alertmanager)
+    stack = stacks.read(stack_name, name)
+    status = history.of_stack(stack, names, everything=everything, plain=plain, alertmanager=alertmanager)
     raise typer.Exit(status)

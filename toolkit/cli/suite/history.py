@@ -27,22 +27,22 @@ def of_stack(
     Without files the rounds of the cluster that have ended are added to those that are stored. A file is one of stored
     rounds; a folder has logs of rounds.
     """
-    rounds = [each for name in files for each in _of_file(stack, Path(name))] if files else _of_cluster(stack, plain)
+    rounds = [run for name in files for run in _of_file(stack, Path(name))] if files else _of_cluster(stack, plain)
     rounds.sort(key=lambda run: run.time)
     if not rounds:
         print_text("no round of the suite has ended yet")
         return NOT_ENOUGH
-    newest, found = rounds[-1], history.courses(rounds)
-    figures = history.judged(found)
+    newest, courses = rounds[-1], history.courses(rounds)
+    figures = history.judged(courses)
     verdicts = (*newest.verdicts, *figures)
     sent = None
     if alertmanager:
-        of_figures = zip(found, figures, strict=True)
+        of_figures = zip(courses, figures, strict=True)
         sent = send(alertmanager, [*suite_alerts.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))])
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)
-    show_rows(history.title(rounds), history.HEADS, history.rows(found))
+    show_rows(history.title(rounds), history.HEADS, history.rows(courses))
     for time, text in history.changes(rounds).items():
         print_text(f"{time:%Y-%m-%d %H:%M} UTC: {text}")
     show(newest.jobs, verdicts, everything=everything)
@@ -54,17 +54,17 @@ def of_stack(
 def _of_cluster(stack: Stack, silent: bool) -> list[Run]:
     file = results.rounds(stack)
     try:
-        known = [kept.run for kept in read(file)] if file.is_file() else []
-        for each in suite_rounds.ended(stack, {run.time for run in known}, silent=silent):
-            number = append(file, each)
-            known.append(each)
+        runs = [kept.run for kept in read(file)] if file.is_file() else []
+        for run in suite_rounds.ended(stack, {run.time for run in runs}, silent=silent):
+            number = append(file, run)
+            runs.append(run)
             if not silent:
                 print_text(f"round {number} of {file}; `./hpc report {stack.options} -o DIR` draws it")
     except RecordsError as error:
         raise Problem(str(error)) from None
     except OSError as error:
         raise Problem(f"{file} cannot be written: {error.strerror or error}", "Make room, or give access.") from None
-    return known
+    return runs
 
 
 def _of_file(stack: Stack, path: Path) -> list[Run]:

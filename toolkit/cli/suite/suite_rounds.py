@@ -44,30 +44,30 @@ class _Repeat(NamedTuple):
     versions: Mapping[str, str]
 
 
-def ended(stack: Stack, known: Container[datetime], *, silent: bool) -> list[Run]:
-    """Return the rounds of the cluster that have ended and are not `known` by their time, the oldest first.
+def ended(stack: Stack, recorded: Container[datetime], *, silent: bool) -> list[Run]:
+    """Return the rounds of the cluster that have ended and are not `recorded` by their time, the oldest first.
 
     Raises Problem for a stack without a suite, for a cluster that cannot be queried, and for another than the stack's.
     """
-    wanted = _suite(stack)
+    suite_settings = _suite(stack)
     state_checks.require_own_cluster(stack)
     cluster = session.cluster(stack)
     identity.require_unless_forbidden(stack, cluster)
-    selector = f"{suite.SUITE}={wanted.name}"
+    selector = f"{suite.SUITE}={suite_settings.name}"
 
     @cache
     def ours(kind: Kind) -> Sequence[Mapping[str, Any]]:
-        return cluster.list(kind, wanted.tenant, labelSelector=selector)
+        return cluster.list(kind, suite_settings.tenant, labelSelector=selector)
 
     mpi_job, trains = stack.settings.version.mpi_job, stack.settings.trainer is not None
     seen = list(jobs_of(ours, lambda kind: listed(cluster, kind), mpi_job, train_jobs=trains))
     some = (mpi_job, kinds.TRAIN_JOB if trains else None, kinds.JOB)
-    objects = [each for kind in some if kind for each in ours(kind)]
-    repeats = [found for each in objects if (found := _repeat(each)) is not None]
-    running = {each.round for each in repeats if _state(each, seen) in UNDER_WAY}
-    if repeats and _is_active(cluster, stack, wanted):
-        running.add(max(each.round for each in repeats))
-    fresh = [each for each in repeats if each.round not in running and _time(each.round) not in known]
+    objects = [obj for kind in some if kind for obj in ours(kind)]
+    repeats = [repeat for obj in objects if (repeat := _repeat(obj)) is not None]
+    running = {repeat.round for repeat in repeats if _state(repeat, seen) in UNDER_WAY}
+    if repeats and _is_active(cluster, stack, suite_settings):
+        running.add(max(repeat.round for repeat in repeats))
+    fresh = [repeat for repeat in repeats if repeat.round not in running and _time(repeat.round) not in recorded]
     progress = SILENT if silent else Reporter()
     folder = results.folder(stack) / "suite"
     with progress.step("reading the logs of the suite") as step:
@@ -78,8 +78,8 @@ def ended(stack: Stack, known: Container[datetime], *, silent: bool) -> list[Run
 
 def of_logs(stack: Stack, folder: Path) -> list[Run]:
     """Return the rounds whose logs are below a folder, as `ended` stores them: `<namespace>_<run>/<pod>.log`."""
-    found = []
-    for path in sorted(each for each in folder.rglob("*_*") if each.is_dir()):
+    runs = []
+    for path in sorted(folder_of_run for folder_of_run in folder.rglob("*_*") if folder_of_run.is_dir()):
         named = _FOLDER.fullmatch(path.name)
         if named is None:
             continue
@@ -87,15 +87,15 @@ def of_logs(stack: Stack, folder: Path) -> list[Run]:
         repeat = _Repeat(named["round"], job, named["run"], int(named["number"]), {})
         for _, request in _asked(stack, [repeat]):
             logs = sorted(path.glob("*.log"))
-            whole = [each for each in logs if each.name == "all-pods.log"] or logs
-            readings: list[Reading] = [one for log in whole for one in metrics.read_log(log, request.metrics)]
-            found.append((repeat, Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))))
-    if not found:
+            whole = [log for log in logs if log.name == "all-pods.log"] or logs
+            readings: list[Reading] = [reading for log in whole for reading in metrics.read_log(log, request.metrics)]
+            runs.append((repeat, Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))))
+    if not runs:
         raise Problem(
             f"{folder} has no logs of a suite's runs",
             "Name a folder with folders such as adas_nccl-test-02x08-2611270200-1, or a file of rounds.",
         )
-    return _rounds(stack, found)
+    return _rounds(stack, runs)
 
 
 def _suite(stack: Stack) -> SuiteSettings:
@@ -120,56 +120,56 @@ def _time(round_: str) -> datetime:
 
 
 def _state(repeat: _Repeat, seen: Sequence[Any]) -> str:
-    return next((str(each.state) for each in seen if each.name == repeat.name), "")
+    return next((str(job.state) for job in seen if job.name == repeat.name), "")
 
 
-def _is_active(cluster: Cluster, stack: Stack, wanted: SuiteSettings) -> bool:
+def _is_active(cluster: Cluster, stack: Stack, suite_settings: SuiteSettings) -> bool:
     """Return whether the runner is at work: its newest round may have runs that it has not created yet."""
-    found = cluster.read(stack.settings.version.cron_job, wanted.tenant, wanted.name)
-    return bool(read(found or {}, "status", "active"))
+    runner = cluster.read(stack.settings.version.cron_job, suite_settings.tenant, suite_settings.name)
+    return bool(read(runner or {}, "status", "active"))
 
 
 def _asked(stack: Stack, repeats: Sequence[_Repeat]) -> list[tuple[_Repeat, Request]]:
     """Return what is requested of each run: of the stack's job, under its name; of one that is gone nothing."""
     tenant = _suite(stack).tenant
-    known = {one.job: one for one in requests(stack.settings, stack.locks)}
-    for job in dict.fromkeys(each.job for each in repeats):
-        if f"{tenant}/{job}" not in known:
+    by_job = {request.job: request for request in requests(stack.settings, stack.locks)}
+    for job in dict.fromkeys(repeat.job for repeat in repeats):
+        if f"{tenant}/{job}" not in by_job:
             print_warning(f"the suite has runs of {tenant}/{job}, which the stack no longer has: they are left out")
     return [
-        (each, found.model_copy(update={"job": f"{tenant}/{each.name}"}))
-        for each in sorted(repeats)
-        if (found := known.get(f"{tenant}/{each.job}")) is not None
+        (repeat, request.model_copy(update={"job": f"{tenant}/{repeat.name}"}))
+        for repeat in sorted(repeats)
+        if (request := by_job.get(f"{tenant}/{repeat.job}")) is not None
     ]
 
 
-def _rounds(stack: Stack, found: Sequence[tuple[_Repeat, Job]]) -> list[Run]:
+def _rounds(stack: Stack, runs: Sequence[tuple[_Repeat, Job]]) -> list[Run]:
     rounds: dict[str, list[tuple[_Repeat, Job]]] = defaultdict(list)
-    for repeat, job in found:
+    for repeat, job in runs:
         rounds[repeat.round].append((repeat, job))
     return [_round(stack, name, some) for name, some in sorted(rounds.items())]
 
 
-def _round(stack: Stack, name: str, found: Sequence[tuple[_Repeat, Job]]) -> Run:
+def _round(stack: Stack, name: str, runs: Sequence[tuple[_Repeat, Job]]) -> Run:
     by_job: dict[str, list[tuple[_Repeat, Job]]] = defaultdict(list)
-    for repeat, job in found:
+    for repeat, job in runs:
         by_job[repeat.job].append((repeat, job))
-    numbers = sorted({repeat.number for repeat, _ in found})
+    numbers = sorted({repeat.number for repeat, _ in runs})
     tenant = _suite(stack).tenant
     jobs = [_merged(f"{tenant}/{job}", some, numbers, simulated=stack.simulated) for job, some in by_job.items()]
     return Run(
         time=_time(name),
         stack=stack.name,
         simulated=stack.simulated or any(reading.simulated for job in jobs for reading in job.readings),
-        versions=found[-1][0].versions,
+        versions=runs[-1][0].versions,
         jobs=tuple(jobs),
         verdicts=judge(jobs),
     )
 
 
-def _merged(name: str, found: Sequence[tuple[_Repeat, Job]], numbers: Sequence[int], *, simulated: bool) -> Job:
+def _merged(name: str, repeats: Sequence[tuple[_Repeat, Job]], numbers: Sequence[int], *, simulated: bool) -> Job:
     """Return the repeats of a job as one job: with the readings of all, and failed if any run has, or is missing."""
-    runs = {repeat.number: job for repeat, job in found}
+    runs = {repeat.number: job for repeat, job in repeats}
     (first, *_) = runs.values()
     why = list(_faults(runs, numbers))
     seconds = [job.seconds for job in runs.values() if job.seconds is not None]
