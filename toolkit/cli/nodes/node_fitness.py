@@ -26,17 +26,17 @@ PROGRAM = "preflight"
 
 def of_stack(stack: Stack, *, wait: float | None, plain: bool, cordon: bool, yes: bool) -> int:
     """Judge the nodes of a stack, with `cordon` label them after a question, and return the exit status."""
-    wanted = [one for one in requests(stack.settings, stack.locks) if is_node_test(one) or spans(one)]
-    if not any(is_node_test(one) for one in wanted):
+    selected = [request for request in requests(stack.settings, stack.locks) if is_node_test(request) or spans(request)]
+    if not any(is_node_test(request) for request in selected):
         raise Problem(f"stack {stack.name} has no test of a node", f"Add a stage such as\n{stage(stack.settings)}")
-    jobs = gather(stack, [one.job for one in wanted], wait=wait, silent=plain)
-    found = fitness([node.name for node in stack.settings.gpu_nodes], jobs, judge(jobs))
-    show(found, jobs, plain=plain)
-    if not plain and found.next:
-        print_text(next_test(found, stack.settings))
+    jobs = gather(stack, [request.job for request in selected], wait=wait, silent=plain)
+    fitnesses = fitness([node.name for node in stack.settings.gpu_nodes], jobs, judge(jobs))
+    show(fitnesses, jobs, plain=plain)
+    if not plain and fitnesses.next:
+        print_text(next_test(fitnesses, stack.settings))
     if cordon:
-        _mark(stack, found, yes=yes, plain=plain)
-    return found.status
+        _mark(stack, fitnesses, yes=yes, plain=plain)
+    return fitnesses.status
 
 
 def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
@@ -51,16 +51,16 @@ def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
             )
         of_node = {"nodes": (run.node,), "program": PROGRAM, "prints": (run.tool,)}
         own.append(job.model_copy(update={"request": job.request.model_copy(update=of_node)}))
-    found = fitness(list(dict.fromkeys(node for job in own for node in job.request.nodes)), own, judge(own))
-    show(found, own, plain=plain)
-    return found.status
+    fitnesses = fitness(list(dict.fromkeys(node for job in own for node in job.request.nodes)), own, judge(own))
+    show(fitnesses, own, plain=plain)
+    return fitnesses.status
 
 
-def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
+def show(fitnesses: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
     """Print the verdict on each node, and below the table the lines and causes of those that are not fit."""
     simulated = any(reading.simulated for job in jobs for reading in job.readings)
     if plain:
-        content = {"exit_status": found.status, "simulated": simulated, **found.model_dump(mode="json")}
+        content = {"exit_status": fitnesses.status, "simulated": simulated, **fitnesses.model_dump(mode="json")}
         print_json(content)
         return
     by_node = {
@@ -70,27 +70,27 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
         for node in job.request.nodes
     }
     rows = (
-        (one.node, styled(one.fitness, _COLOURS[one.fitness]), by_node.get(one.node, ""), one.why)
-        for one in found.nodes
+        (node.node, styled(node.fitness, _COLOURS[node.fitness]), by_node.get(node.node, ""), node.why)
+        for node in fitnesses.nodes
     )
     show_rows("Nodes (simulated)" if simulated else "Nodes", ("node", "verdict", "figures", "why"), rows)
-    for one in found.nodes:
-        if one.fitness is not Fitness.FIT and one.verdicts:
-            console.print(styled(one.node, "bold"))
-            explain(one.verdicts)
+    for node in fitnesses.nodes:
+        if node.fitness is not Fitness.FIT and node.verdicts:
+            console.print(styled(node.node, "bold"))
+            explain(node.verdicts)
 
 
-def next_test(found: Fitnesses, settings: Settings) -> str:
+def next_test(fitnesses: Fitnesses, settings: Settings) -> str:
     """Return which test would find more, as a workload where settings can have it."""
-    text = f"to find the bad node, test together next: {', '.join(found.next)}"
-    pool = settings.pool_with(found.next[0]) if len(found.next) == 2 else None  # noqa: PLR2004 - the RDMA test's
+    text = f"to find the bad node, test together next: {', '.join(fitnesses.next)}"
+    pool = settings.pool_with(fitnesses.next[0]) if len(fitnesses.next) == 2 else None  # noqa: PLR2004 - the RDMA test's
     if pool is None or not pool.hcas:
         return text
-    one, other = found.next
+    client, other = fitnesses.next
     hca, tenant = pool.hcas[0].name, settings.tenants[0].namespace
     return (
         f"{text}; as a workload (with the `image` of your RDMA test):\n"
-        f"  - {{kind: rdma-test, name: pair-test, tenant: {tenant}, client_node: {one}, server_node: {other}, "
+        f"  - {{kind: rdma-test, name: pair-test, tenant: {tenant}, client_node: {client}, server_node: {other}, "
         f"hca: {hca}}}"
     )
 
@@ -106,9 +106,9 @@ def stage(settings: Settings) -> str:
     )
 
 
-def _mark(stack: Stack, found: Fitnesses, *, yes: bool, plain: bool) -> None:
+def _mark(stack: Stack, fitnesses: Fitnesses, *, yes: bool, plain: bool) -> None:
     cluster = session.cluster(stack)
-    marks = node_marks.changes(found.nodes, cluster.list(kinds.NODE))
+    marks = node_marks.changes(fitnesses.nodes, cluster.list(kinds.NODE))
     if not marks:
         if not plain:
             print_text(f"no label {names.UNFIT} has to change")
@@ -119,5 +119,5 @@ def _mark(stack: Stack, found: Fitnesses, *, yes: bool, plain: bool) -> None:
     node_marks.write(cluster, marks)
     if not plain:
         print_text(f"done: {what} (label {names.UNFIT})")
-    if not any(one.fit_nodes for one in stack.settings.stages):
+    if not any(declared_stage.fit_nodes for declared_stage in stack.settings.stages):
         print_warning("no stage of this stack has `fit_nodes: true`, so its jobs start on marked nodes all the same")

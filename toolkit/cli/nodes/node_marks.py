@@ -20,18 +20,18 @@ Marks = Mapping[str, str | None]
 """Node -> the label's new value; None: it is removed."""
 
 
-def changes(found: Iterable[NodeVerdict], nodes: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
+def changes(verdicts: Iterable[NodeVerdict], nodes: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
     """Return what labels should become: unfit nodes get theirs, fit ones lose it, and others keep what they have."""
     have = {node["metadata"]["name"]: (value(node, "metadata", "labels") or {}).get(names.UNFIT) for node in nodes}
-    wanted: dict[str, str | None] = {}
-    for one in found:
-        if one.node not in have:
+    changed_labels: dict[str, str | None] = {}
+    for verdict in verdicts:
+        if verdict.node not in have:
             continue
-        if one.fitness is Fitness.UNFIT and have[one.node] != one.reason:
-            wanted[one.node] = one.reason
-        elif one.fitness is Fitness.FIT and have[one.node] is not None:
-            wanted[one.node] = None
-    return wanted
+        if verdict.fitness is Fitness.UNFIT and have[verdict.node] != verdict.reason:
+            changed_labels[verdict.node] = verdict.reason
+        elif verdict.fitness is Fitness.FIT and have[verdict.node] is not None:
+            changed_labels[verdict.node] = None
+    return changed_labels
 
 
 def sentence(marks: Marks) -> str:
