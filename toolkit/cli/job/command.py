@@ -84,8 +84,8 @@ def command(
 
     Exit status 1, without a manifest, if a mandatory policy rejects it.
     """
-    wanted = Request(program, tenant, gpus, nodes, layout, pool, kind, name, image, build, transport)
-    settings, requested_job = requested(wanted, stacks.read(stack).settings)
+    request = Request(program, tenant, gpus, nodes, layout, pool, kind, name, image, build, transport)
+    settings, requested_job = requested(request, stacks.read(stack).settings)
     job = requested_job.id
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
     manifest = heading + _text(objects(settings, stack))
@@ -114,10 +114,10 @@ def _examined(manifest: str, job: str, stack: str) -> Result:
 
 def _require_allowed(result: Result) -> None:
     """Raise Problem where a mandatory policy refuses the job; print what others advise."""
-    if any(each.finding.severity is Severity.MANDATORY for each in result.findings):
+    if any(located.finding.severity is Severity.MANDATORY for located in result.findings):
         raise Problem(
             f"the policies refuse the job, and nothing was written:\n{text.report(result)}",
             "Change the program or its options; with settings of the stack at fault, ask the platform's team.",
         )
-    for each in result.findings:
-        typer.echo(f"advice: {each.finding.rule}: {each.finding.message}; {each.finding.remedy}", err=True)
+    for located in result.findings:
+        typer.echo(f"advice: {located.finding.rule}: {located.finding.message}; {located.finding.remedy}", err=True)

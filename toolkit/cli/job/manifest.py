@@ -18,5 +18,5 @@ def objects(settings: Settings, stack: str) -> list[dict[str, Any]]:
         stack=stack,
         project=PROJECT,
     )
-    found = [managed_by(None, manifest) for manifest in manifests(recorded)]
-    return sorted(found, key=lambda manifest: "template" in manifest["spec"] or "job" in manifest["kind"].lower())
+    managed = [managed_by(None, manifest) for manifest in manifests(recorded)]
+    return sorted(managed, key=lambda manifest: "template" in manifest["spec"] or "job" in manifest["kind"].lower())

@@ -43,9 +43,11 @@ def requested(request: Request, settings: Settings) -> tuple[Settings, Job]:
 
     Raises Problem, which lists all that is wrong with it.
     """
-    known = [tenant.namespace for tenant in settings.tenants]
-    if request.tenant not in known:
-        raise Problem(f"--tenant {request.tenant}: the stack has no such tenant", f"Known: {', '.join(sorted(known))}.")
+    tenants = [tenant.namespace for tenant in settings.tenants]
+    if request.tenant not in tenants:
+        raise Problem(
+            f"--tenant {request.tenant}: the stack has no such tenant", f"Known: {', '.join(sorted(tenants))}."
+        )
     if problem := unknown(request.program, settings):
         raise Problem(f"program {request.program!r} {problem}")
     workload = _workload(request, settings)
@@ -59,7 +61,7 @@ def requested(request: Request, settings: Settings) -> tuple[Settings, Job]:
 
 def _workload(request: Request, settings: Settings) -> Workload:
     kind = _kind(request, settings)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "kind": kind,
         "tenant": request.tenant,
         "name": request.name or request.program,
@@ -74,11 +76,11 @@ def _workload(request: Request, settings: Settings) -> Workload:
             raise Problem(
                 f"{option}: program {request.program} runs in one pod (kind job)", "Leave it out, and give --gpus."
             )
-        given["gpus"] = request.gpus or 1
+        fields["gpus"] = request.gpus or 1
     else:
-        given |= {"transport": request.transport, **_size(request, settings)}
+        fields |= {"transport": request.transport, **_size(request, settings)}
     try:
-        return _WORKLOADS.validate_python(given)
+        return _WORKLOADS.validate_python(fields)
     except ValidationError as errors:
         raise Problem("\n".join(map(_message, errors.errors(include_url=False)))) from None
 
@@ -110,13 +112,13 @@ def _size(request: Request, settings: Settings) -> dict[str, Any]:
         return {"gpus": request.gpus}
     if request.gpus is None:
         return {"layout": {"pods": request.nodes, "gpus": _pool(request, settings).machine.gpus}}
-    each, over = divmod(request.gpus, request.nodes)
+    gpus_per_node, over = divmod(request.gpus, request.nodes)
     if over:
         raise Problem(
             f"--nodes {request.nodes}: {request.gpus} GPUs cannot be the same number on each",
-            f"Give --gpus {(each + 1) * request.nodes}, or --layout PODSxGPUS.",
+            f"Give --gpus {(gpus_per_node + 1) * request.nodes}, or --layout PODSxGPUS.",
         )
-    return {"layout": {"pods": request.nodes, "gpus": each}}
+    return {"layout": {"pods": request.nodes, "gpus": gpus_per_node}}
 
 
 def _pool(request: Request, settings: Settings) -> Pool:
@@ -128,16 +130,16 @@ def _pool(request: Request, settings: Settings) -> Pool:
 
 def _layout(text: str, request: Request) -> dict[str, int]:
     try:
-        found = numbers(text)
+        sizes = numbers(text)
     except ValueError:
         raise Problem(
             f"--layout {text} is not PODSxGPUS",
             "Write pods and the GPUs of each, e.g. 2x8; `./hpc hardware fit --gpus N` lists those that fit.",
         ) from None
-    pods, gpus = found["pods"], found["gpus"]
-    for option, given, meant in (("--gpus", request.gpus, pods * gpus), ("--nodes", request.nodes, pods)):
-        if given not in (None, meant):
-            raise Problem(f"{option} {given}: --layout {text} has {meant} of them", f"Leave {option} out.")
+    pods, gpus = sizes["pods"], sizes["gpus"]
+    for option, value, meant in (("--gpus", request.gpus, pods * gpus), ("--nodes", request.nodes, pods)):
+        if value not in (None, meant):
+            raise Problem(f"{option} {value}: --layout {text} has {meant} of them", f"Leave {option} out.")
     return {"pods": pods, "gpus": gpus}
 
 
