@@ -36,7 +36,7 @@ PrintOption = Annotated[
 
 def command(
     context: typer.Context,
-    stack: StacksOption = [],  # noqa: B006 - Typer's way
+    stack_names: StacksOption = [],  # noqa: B006 - Typer's way
     name: OtherName = None,
     *,
     print_env: PrintOption = False,
@@ -49,40 +49,40 @@ def command(
     unless --policy-pack names others. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
     --print-env.
     """
-    wanted = stacks.read(_one(stack), name)
+    stack = stacks.read(_one(stack_names), name)
     if print_env:
         if context.args:
             raise Problem("--print-env runs no command", f"Omit it, or omit {' '.join(context.args)}.")
-        shell.print_variables(wanted)
+        shell.print_variables(stack)
         return
     if _name(context.args) in preview.NAMES and _HELP.isdisjoint(context.args):
-        raise typer.Exit(preview.run(wanted, context.args))
-    running = session.engine(wanted)
+        raise typer.Exit(preview.run(stack, context.args))
+    running = session.engine(stack)
     words = [word for word in context.args if not word.startswith("-")]
     configures = words[:1] == [_CONFIG]
-    if configures and not wanted.keeps_secrets:
+    if configures and not stack.keeps_secrets:
         # What is set belongs into the settings: the copy of them, for a cluster elsewhere, follows the file.
         own = {**running.environment, SETTINGS: ""}
         running = replace(running, environment=own)
     else:
         if configures and words[1:2] == ["set"] and not any(word.startswith("--secret") for word in context.args):
             raise Problem(
-                f"{wanted.copy} accepts secrets only, and otherwise follows {wanted.file}",
-                f"Write what is not a secret into {wanted.file.name}, or set a secret with --secret.",
+                f"{stack.copy} accepts secrets only, and otherwise follows {stack.file}",
+                f"Write what is not a secret into {stack.file.name}, or set a secret with --secret.",
             )
-        wanted.renew_copy()
-        if wanted.keeps_secrets:  # of another stack's the engine asks for what it needs
-            passphrases.make(wanted, running.environment)
-            passphrases.require(wanted, running.environment)
-    engine_options.require_same(wanted, running.environment, context.args, Path.cwd())
+        stack.renew_copy()
+        if stack.keeps_secrets:  # of another stack's the engine asks for what it needs
+            passphrases.make(stack, running.environment)
+            passphrases.require(stack, running.environment)
+    engine_options.require_same(stack, running.environment, context.args, Path.cwd())
     match = None
     if _HELP.isdisjoint(context.args):
         if _name(context.args) in _CHANGING | _LOOKING:
-            session.require_provider(wanted, running.program)
-        match = _checked(wanted, running, _name(context.args))
+            session.require_provider(stack, running.program)
+        match = _checked(stack, running, _name(context.args))
     status = running.run_interactively(*context.args)
     if status == 0 and match and _name(context.args) in _CHANGING:
-        identity.record(wanted, running, match)
+        identity.record(stack, running, match)
     raise typer.Exit(status)
 
 
@@ -96,13 +96,13 @@ def _one(named: Sequence[str]) -> str:
     return different[0] if different else DEFAULT_STACK
 
 
-def _checked(wanted: Stack, running: Engine, command: str) -> identity.ClusterMatch | None:
+def _checked(stack: Stack, running: Engine, command: str) -> identity.ClusterMatch | None:
     if command in _CHANGING:
-        match = identity.require(wanted, session.cluster(wanted), wanted.backend, running)
-        if wanted.simulated:
-            session.prepare(wanted, running)
+        match = identity.require(stack, session.cluster(stack), stack.backend, running)
+        if stack.simulated:
+            session.prepare(stack, running)
         return match
-    return identity.require_unless_unreachable(wanted, running) if command in _LOOKING else None
+    return identity.require_unless_unreachable(stack, running) if command in _LOOKING else None
 
 
 def _name(arguments: Sequence[str]) -> str:

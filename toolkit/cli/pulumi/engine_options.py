@@ -17,28 +17,28 @@ _VALUED = "cDmptv"
 _PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")
 
 
-def require_same(wanted: Stack, environment: Mapping[str, str], arguments: Sequence[str], here: Path) -> None:
-    """Raise Problem unless arguments for the engine, given in folder `here`, mean `wanted` and its settings, too.
+def require_same(stack: Stack, environment: Mapping[str, str], arguments: Sequence[str], here: Path) -> None:
+    """Raise Problem unless arguments for the engine, given in folder `here`, mean `stack` and its settings, too.
 
-    The cluster that is checked, and noted, is that of `wanted`. The engine would follow its own options.
+    The cluster that is checked, and noted, is that of `stack`. The engine would follow its own options.
     """
-    found = [*_options(arguments)]
-    folder = here / next((value for option, value in reversed(found) if option == _FOLDER), "")
+    options = [*_options(arguments)]
+    folder = here / next((value for option, value in reversed(options) if option == _FOLDER), "")
     if (project := _project(folder)) not in (None, ROOT):
         raise Problem(
-            f"the engine would run the project in {project}, and stack {wanted.name} is of {ROOT}",
+            f"the engine would run the project in {project}, and stack {stack.name} is of {ROOT}",
             "Call this from a folder without a project, or from there; without -C.",
         )
-    settings = Path(environment.get(SETTINGS) or wanted.file)
-    for option, value in found:
-        if option == _STACK and value not in (wanted.name, f"organization/{PROJECT}/{wanted.name}"):
+    settings = Path(environment.get(SETTINGS) or stack.file)
+    for option, value in options:
+        if option == _STACK and value not in (stack.name, f"organization/{PROJECT}/{stack.name}"):
             raise Problem(
-                f"{option} {value} for the engine, and the cluster that is checked is that of stack {wanted.name}",
+                f"{option} {value} for the engine, and the cluster that is checked is that of stack {stack.name}",
                 f"Say once which stack you mean, ahead of the engine's command: `./hpc pulumi --stack {value} ...`.",
             )
         if option == _FILE and (folder / value).resolve() != settings.resolve():
             raise Problem(
-                f"{option} {value} for the engine, and stack {wanted.name} on this cluster has the settings {settings}",
+                f"{option} {value} for the engine, and stack {stack.name} on this cluster has the settings {settings}",
                 f"Leave {option} out: `./hpc pulumi` gives the engine the settings of its stack.",
             )
 
@@ -67,7 +67,12 @@ def _short(letters: str, left: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 def _project(folder: Path) -> Path | None:
     """Return the folder of the project that the engine finds from `folder`; None where it finds none."""
-    there = folder.resolve()
+    start = folder.resolve()
     return next(
-        (each for each in (there, *there.parents) if any((each / name).is_file() for name in _PROJECT_FILES)), None
+        (
+            candidate
+            for candidate in (start, *start.parents)
+            if any((candidate / name).is_file() for name in _PROJECT_FILES)
+        ),
+        None,
     )

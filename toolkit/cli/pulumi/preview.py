@@ -14,27 +14,27 @@ _JSON = {"--json", "-j"}
 _PACK = "--policy-pack"
 
 
-def run(wanted: Stack, arguments: Sequence[str]) -> int:
+def run(stack: Stack, arguments: Sequence[str]) -> int:
     """Run the engine's preview, and return its exit status; a policy pack among the arguments replaces the policies."""
-    wanted.require_served()
-    wanted.require_passable()
-    state_checks.require_own_cluster(wanted)
-    layers.require_platform(wanted)
-    layers.warn_of_refused(wanted)
-    state_checks.require_fitting(wanted)
+    stack.require_served()
+    stack.require_passable()
+    state_checks.require_own_cluster(stack)
+    layers.require_platform(stack)
+    layers.warn_of_refused(stack)
+    state_checks.require_fitting(stack)
     has_pack = any(argument.partition("=")[0] == _PACK for argument in arguments)
-    policies = nullcontext(()) if has_pack else policy_arguments(settled(wanted.settings, None))
-    running = session.engine(wanted)
-    engine_options.require_same(wanted, running.environment, arguments, Path.cwd())
-    if identity.require_unless_unreachable(wanted, running) is not None:
-        cluster_checks.require(wanted, session.cluster(wanted)).show()
+    policies = nullcontext(()) if has_pack else policy_arguments(settled(stack.settings, None))
+    running = session.engine(stack)
+    engine_options.require_same(stack, running.environment, arguments, Path.cwd())
+    if identity.require_unless_unreachable(stack, running) is not None:
+        cluster_checks.require(stack, session.cluster(stack)).show()
     plain = _JSON.isdisjoint(arguments)  # output for a program has nothing beside the engine's
     if plain:
-        session.print_plugins(wanted, running.program)
+        session.print_plugins(stack, running.program)
     else:
-        session.require_provider(wanted, running.program)
-    session.prepare(wanted, running)
+        session.require_provider(stack, running.program)
+    session.prepare(stack, running)
     if plain:
-        placements.show(wanted.settings)
+        placements.show(stack.settings)
     with policies as own:
         return running.run_interactively(*arguments, *own)

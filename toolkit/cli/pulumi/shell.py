@@ -11,43 +11,43 @@ from toolkit.engine import tools
 from toolkit.engine.plugins.locate import PROVIDER
 
 
-def print_variables(wanted: Stack) -> None:
+def print_variables(stack: Stack) -> None:
     """Print the environment for plain `pulumi` and `kubectl`, as a shell reads it."""
-    if wanted.simulated and not wanted.kubeconfig.is_file():
-        text = f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up {wanted.options}` creates it"
+    if stack.simulated and not stack.kubeconfig.is_file():
+        text = f"there is no simulated cluster {stack.cluster_name} yet: `./hpc up {stack.options}` creates it"
         print_notice(text)
-    wanted.require_served()
-    wanted.renew_copy()
-    passphrases.make(wanted, os.environ)
-    if wanted.copied:
-        kept = ", and keeps its secrets" if wanted.keeps_secrets else ""
+    stack.require_served()
+    stack.renew_copy()
+    passphrases.make(stack, os.environ)
+    if stack.copied:
+        kept = ", and keeps its secrets" if stack.keeps_secrets else ""
         print_notice(
-            f"pulumi reads {wanted.copy}, a copy of {wanted.file.name} for cluster {wanted.cluster_name} "
-            f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
+            f"pulumi reads {stack.copy}, a copy of {stack.file.name} for cluster {stack.cluster_name} "
+            f"({environment.SETTINGS}).\nChange {stack.file.name} itself: each ./hpc command makes the copy follow it"
             f"{kept}.",
         )
-    if _is_new(wanted):
-        session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
+    if _is_new(stack):
+        session.prepare(stack, session.engine(stack))  # the first plain `pulumi up` would find no stack
     pulumi = tools.find("pulumi", progress=Reporter())
-    _warn_of_provider(wanted, pulumi)
-    for key, value in environment.variables(wanted, pulumi, os.environ).items():
+    _warn_of_provider(stack, pulumi)
+    for key, value in environment.variables(stack, pulumi, os.environ).items():
         print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell
 
 
-def _is_new(wanted: Stack) -> bool:
+def _is_new(stack: Stack) -> bool:
     """Whether the stack has no state on its simulated cluster, which runs."""
-    if not wanted.simulated:
+    if not stack.simulated:
         return False
     from toolkit.cli.shared.simulated import backend, cluster  # noqa: PLC0415 - for simulated clusters alone
 
-    return cluster.runs(wanted.home) and not backend.of_cluster(wanted.home).has(wanted.name)
+    return cluster.runs(stack.home) and not backend.of_cluster(stack.home).has(stack.name)
 
 
-def _warn_of_provider(wanted: Stack, pulumi: Path) -> None:
+def _warn_of_provider(stack: Stack, pulumi: Path) -> None:
     """Print that plain `pulumi` gets no provider from here, or the stand-in on a real cluster."""
-    chosen = environment.plugins(wanted, pulumi, os.environ)
+    chosen = environment.plugins(stack, pulumi, os.environ)
     if PROVIDER in chosen.missing:
-        print_warning(f"{offline_provider.refusal(wanted)}: plain `pulumi` downloads it, or fails.")
-        print_notice(offline_provider.remedy(wanted))
-    elif text := offline_provider.caution(wanted, chosen):
+        print_warning(f"{offline_provider.refusal(stack)}: plain `pulumi` downloads it, or fails.")
+        print_notice(offline_provider.remedy(stack))
+    elif text := offline_provider.caution(stack, chosen):
         print_warning(text)
