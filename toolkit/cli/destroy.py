@@ -10,28 +10,28 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 
 
-def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+def command(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Delete a stack from its simulated cluster.
 
     The cluster itself keeps running; `./hpc sim down` stops it.
     """
-    wanted = stacks.read(stack, name)
-    if not wanted.simulated:
+    stack = stacks.read(stack_name, name)
+    if not stack.simulated:
         raise Problem(
-            f"stack {stack} is on a real cluster",
-            f"If you mean it: `./hpc pulumi --stack {stack} destroy`, which asks.",
+            f"stack {stack_name} is on a real cluster",
+            f"If you mean it: `./hpc pulumi --stack {stack_name} destroy`, which asks.",
         )
-    with session.exclusive(wanted):
-        layers.require_no_tenants(wanted)
-        state_checks.require_unprotected(wanted)
-        running = session.engine(wanted)
-        identity.require(wanted, session.cluster(wanted), wanted.backend, running)
-        session.prepare(wanted, running)
-        state_repair.settle(wanted, running, session.cluster(wanted))
-        status, account = running.run_update(f"pulumi destroy, stack {stack}", wanted.log, "destroy", "--yes")
+    with session.exclusive(stack):
+        layers.require_no_tenants(stack)
+        state_checks.require_unprotected(stack)
+        running = session.engine(stack)
+        identity.require(stack, session.cluster(stack), stack.backend, running)
+        session.prepare(stack, running)
+        state_repair.settle(stack, running, session.cluster(stack))
+        status, account = running.run_update(f"pulumi destroy, stack {stack_name}", stack.log, "destroy", "--yes")
     for message in account.messages:
         if status != 0 and message.severity == "error":
             print_notice(message.text)
     if status == 0:
-        print_text(f"stack {stack} is off the cluster")
+        print_text(f"stack {stack_name} is off the cluster")
     raise typer.Exit(status)

@@ -73,14 +73,14 @@ def command(
     if output is None:
         return _gitops(stack, folder, source, argo=argocd_folder is not None)
     if dashboards:
-        found = files(stacks.read(stack).settings)
-        if not found:
+        monitoring_files = files(stacks.read(stack).settings)
+        if not monitoring_files:
             raise Problem(
                 f"stack {stack} has no dashboards and no receivers",
                 "Name a stack whose gpu.monitoring has `dashboards` or `notify`, or one with gpu.exporter.",
             )
-        names = ", ".join(file.name for file in manifests.write_files(found, folder))
-        print_text(f"{plural(len(found), 'file')} for monitoring of stack {stack} in {folder}: {names}")
+        names = ", ".join(file.name for file in manifests.write_files(monitoring_files, folder))
+        print_text(f"{plural(len(monitoring_files), 'file')} for monitoring of stack {stack} in {folder}: {names}")
         return None
     written = manifests.write(manifests.registrations(stack), folder)
     print_text(f"{len(written)} manifests of stack {stack} in {folder}")
@@ -116,10 +116,10 @@ def _path_in_repository(folder: Path) -> str:
 
 def _wrong_address(source: str) -> str:
     """Return why Argo CD cannot read a repository at this address; nothing where it can."""
-    found = _ADDRESS.fullmatch(source)
-    if found is None:
+    match = _ADDRESS.fullmatch(source)
+    if match is None:
         return "is no address of a git repository"
-    return "has a password, which everybody could read" if found["password"] else ""
+    return "has a password, which everybody could read" if match["password"] else ""
 
 
 def _wrong_name(source: str) -> str:

@@ -93,8 +93,8 @@ def _matrix(file: Path) -> "ConfusionMatrix":
     from toolkit.cli.data import matrices  # noqa: PLC0415
     from toolkit.evidence.report.confusion import ConfusionMatrix  # noqa: PLC0415
 
-    found = matrices.read(file)
-    return ConfusionMatrix(found.classes, found.cells, [*matrices.findings(found)])
+    matrix = matrices.read(file)
+    return ConfusionMatrix(matrix.classes, matrix.cells, [*matrices.findings(matrix)])
 
 
 def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kept]:

@@ -32,28 +32,28 @@ app = typer.Typer(help="Start, stop, inspect and remove the simulated cluster al
 
 
 @app.command()
-def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: RaiseOption = False) -> None:
+def up(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: RaiseOption = False) -> None:
     """Start the cluster with the nodes of a stack.
 
     Restarts processes of it that have died, and installs nothing of the platform.
     """
-    wanted = stacks.read_for_nodes(stack, name)
-    if not wanted.simulated and name is None:
+    stack = stacks.read_for_nodes(stack_name, name)
+    if not stack.simulated and name is None:
         raise Problem(
-            f"stack {stack} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
+            f"stack {stack_name} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
         )
-    state_checks.require_own_cluster(wanted)
+    state_checks.require_own_cluster(stack)
     if upwards:
-        spec, line = release.raised(wanted)
+        spec, line = release.raised(stack)
         print_text(line)
     else:
-        spec = release.fitting(wanted)
+        spec = release.fitting(stack)
     started = cluster.up(spec, progress=Reporter())
-    backend.make_store(wanted.home)
-    name = wanted.cluster_name
+    backend.make_store(stack.home)
+    name = stack.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     print_text(f"simulated cluster {name} {word}: {started.server}, context {started.context}")
-    if differs := release.kubernetes(wanted):
+    if differs := release.kubernetes(stack):
         print_text(differs)
     print_text(f"export KUBECONFIG={started.kubeconfig}")
 
@@ -71,10 +71,10 @@ def clean(
     stack: AnyStack = None, name: OtherName = None, *, everything: AllOption = False, built: BuiltOption = False
 ) -> None:
     """Stop and remove the cluster, with its Pulumi state."""
-    found = sorted(path.name for path in simulated.root().glob("*/")) if everything else [_chosen(stack, name)]
-    for one in found:
-        stopped = cluster.clean(simulated.home(one))
-        print_text(f"simulated cluster {one}: {_stopped(stopped)}, removed")
+    names = sorted(path.name for path in simulated.root().glob("*/")) if everything else [_chosen(stack, name)]
+    for cluster_name in names:
+        stopped = cluster.clean(simulated.home(cluster_name))
+        print_text(f"simulated cluster {cluster_name}: {_stopped(stopped)}, removed")
     if built:
         for folder in built_folders():
             shutil.rmtree(folder, ignore_errors=True)
@@ -103,27 +103,29 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
 
     Exit status 1 unless all processes run.
     """
-    found = cluster.status(simulated.home(_chosen(stack, name)))
-    print_text(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}")
-    if found.problem:
-        print_text(found.problem)
-    show_rows("", ("process", "pid", "state", "MiB now", "MiB peak"), map(_row, found.processes))
-    if found.processes:
-        if found.object_store:
+    simulation = cluster.status(simulated.home(_chosen(stack, name)))
+    print_text(f"simulated cluster {simulation.name}: {simulation.state}, {simulation.server or 'no server'}")
+    if simulation.problem:
+        print_text(simulation.problem)
+    show_rows("", ("process", "pid", "state", "MiB now", "MiB peak"), map(_row, simulation.processes))
+    if simulation.processes:
+        if simulation.object_store:
             print_text(
-                f"state of Pulumi: in the simulated object store at {found.object_store}; "
-                f"`./hpc pulumi --print-env --stack STACK --name {found.name}` gives its keys"
+                f"state of Pulumi: in the simulated object store at {simulation.object_store}; "
+                f"`./hpc pulumi --print-env --stack STACK --name {simulation.name}` gives its keys"
             )
-        if found.discover:
-            print_text(f"simulated Spectrum Discover: {found.discover}, over {Layout(Path(found.home)).catalogue}")
-        if found.scale_gui:
-            print_text(f"simulated GUI of Storage Scale: {found.scale_gui}")
-        if found.metrics:
-            print_text(f"simulated metrics: {found.metrics} (docs/guide/monitoring.md)")
-        print_text(f"logs: {Path(found.processes[0].log).parent}")
-    for node in found.nodes:
+        if simulation.discover:
+            print_text(
+                f"simulated Spectrum Discover: {simulation.discover}, over {Layout(Path(simulation.home)).catalogue}"
+            )
+        if simulation.scale_gui:
+            print_text(f"simulated GUI of Storage Scale: {simulation.scale_gui}")
+        if simulation.metrics:
+            print_text(f"simulated metrics: {simulation.metrics} (docs/guide/monitoring.md)")
+        print_text(f"logs: {Path(simulation.processes[0].log).parent}")
+    for node in simulation.nodes:
         print_text(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")
-    if found.state != "running":
+    if simulation.state != "running":
         raise typer.Exit(1)
 
 

@@ -11,22 +11,22 @@ from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 VARIABLE = "HPC_KUBECONFIG"
 
 
-def command(stack: StackOption = DEFAULT_STACK) -> None:
+def command(stack_name: StackOption = DEFAULT_STACK) -> None:
     """Write the kubeconfig of a CI job to its file.
 
     The content of the variable HPC_KUBECONFIG goes to the path `cluster.kubeconfig` of the stack's settings, which only
     its owner may read.
     """
-    wanted = stacks.read(stack)
+    stack = stacks.read(stack_name)
     content = os.environ.get(VARIABLE, "")
-    if wanted.simulated:
+    if stack.simulated:
         raise Problem(
-            f"stack {stack} is on a simulated cluster, which has its own kubeconfig",
+            f"stack {stack_name} is on a simulated cluster, which has its own kubeconfig",
             "Set `cluster.simulated: false` with the real cluster's kubeconfig and context.",
         )
     if not content.strip():
         raise Problem(f"{VARIABLE} is not set", "Give the job the kubeconfig's content as a secret of this name.")
-    if wanted.kubeconfig.is_file() and wanted.kubeconfig.read_text() != content:
-        raise Problem(f"{wanted.kubeconfig} exists with other content", f"Remove it, or unset {VARIABLE} to use it.")
-    write_atomically(wanted.kubeconfig, content)
-    print_text(f"kubeconfig of stack {stack}: {wanted.kubeconfig}")
+    if stack.kubeconfig.is_file() and stack.kubeconfig.read_text() != content:
+        raise Problem(f"{stack.kubeconfig} exists with other content", f"Remove it, or unset {VARIABLE} to use it.")
+    write_atomically(stack.kubeconfig, content)
+    print_text(f"kubeconfig of stack {stack_name}: {stack.kubeconfig}")

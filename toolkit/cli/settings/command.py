@@ -22,7 +22,7 @@ def command(stack: StackOption = DEFAULT_STACK, *, origin: OriginOption = False)
     The output is YAML, in the format of a stack's file. Nothing is checked; for tenants, the platform's settings are
     not included.
     """
-    file, found = settings.file(stack, ROOT), settings.whole(stack, ROOT)
-    if found.data is None:
+    file, resolved = settings.file(stack, ROOT), settings.whole(stack, ROOT)
+    if resolved.data is None:
         raise Problem(f"{file.name} has no {SETTING}", "Write the settings there; Pulumi.dev.yaml is an example.")
-    print(document.write(found, file, ROOT, origins=origin), end="")  # noqa: T201 - for a file
+    print(document.write(resolved, file, ROOT, origins=origin), end="")  # noqa: T201 - for a file

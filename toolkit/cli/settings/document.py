@@ -27,22 +27,22 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def write(found: Whole, file: Path, root: Path, *, origins: bool) -> str:
-    """Return the text of `found`, which is from `file` and bases below `root`."""
-    content = {_CONFIG: {SETTING: found.data}}
+def write(resolved: Whole, file: Path, root: Path, *, origins: bool) -> str:
+    """Return the text of `resolved`, which is from `file` and bases below `root`."""
+    content = {_CONFIG: {SETTING: resolved.data}}
     text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=_WIDE, allow_unicode=True)
     if not origins:
         return text
 
     @cache
     def composed(name: str) -> Any:
-        return yaml_nodes.composed((file if name == found.source else root / name).read_text())
+        return yaml_nodes.composed((file if name == resolved.source else root / name).read_text())
 
     lines = text.split("\n")
     written = yaml_nodes.composed(text)
-    for place, leaf in (found.part or parts(found.data, found.source, (SETTING,))).leaves:
-        name = str(file.relative_to(root)) if leaf.file == found.source else leaf.file
-        there = (_CONFIG, *leaf.place) if leaf.place[:1] == (SETTING,) else leaf.place
-        source = yaml_nodes.line(composed(leaf.file), there) + 1
+    for place, leaf in (resolved.part or parts(resolved.data, resolved.source, (SETTING,))).leaves:
+        name = str(file.relative_to(root)) if leaf.file == resolved.source else leaf.file
+        path = (_CONFIG, *leaf.place) if leaf.place[:1] == (SETTING,) else leaf.place
+        source = yaml_nodes.line(composed(leaf.file), path) + 1
         lines[yaml_nodes.line(written, (_CONFIG, SETTING, *place))] += f"  # {name}:{source}"
     return "\n".join(lines)

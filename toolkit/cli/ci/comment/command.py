@@ -38,11 +38,13 @@ def command(file: FileArgument) -> None:
         )
     body += whole.sentence(file, os.environ)
     try:
-        found = thread(os.environ)
-        if found is not None:
-            if len(body) > found.limit:
-                raise Problem(f"{file} has {len(body)} characters, and a comment at most {found.limit}", "Shorten it.")
-            done, where = publish(found, body)
+        pull_request = thread(os.environ)
+        if pull_request is not None:
+            if len(body) > pull_request.limit:
+                raise Problem(
+                    f"{file} has {len(body)} characters, and a comment at most {pull_request.limit}", "Shorten it."
+                )
+            done, where = publish(pull_request, body)
             print_text(f"comment {done}" + (f": {where}" if where else ""))
             return
     except ForbiddenError as problem:

@@ -69,9 +69,9 @@ class _Http:
     def pages(self, path: str) -> Iterator[Any]:
         """Yield the entries of all pages."""
         number = 1
-        while found := self.ask("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PAGE}&page={number}"):
-            yield from found
-            if len(found) < _PAGE:
+        while entries := self.ask("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PAGE}&page={number}"):
+            yield from entries
+            if len(entries) < _PAGE:
                 return
             number += 1
 
@@ -87,8 +87,8 @@ class GitHub:
 
     def me(self) -> str:
         """Return the login: tokens of a workflow cannot ask for it, and write as one known bot."""
-        found = self.http.ask("GET", "/user", none_on=(401, 403))
-        return str(found["login"]) if found else "github-actions[bot]"
+        user = self.http.ask("GET", "/user", none_on=(401, 403))
+        return str(user["login"]) if user else "github-actions[bot]"
 
     def comments(self) -> Iterator[Comment]:
         """Yield all comments."""
@@ -184,7 +184,7 @@ def _pull_request(environment: Mapping[str, str]) -> int | None:
 
 def _message(answer: requests.Response) -> str:
     try:
-        found = answer.json()
+        body = answer.json()
     except ValueError:
         return answer.reason
-    return str(found.get("message") or found.get("error") or answer.reason) if isinstance(found, dict) else ""
+    return str(body.get("message") or body.get("error") or answer.reason) if isinstance(body, dict) else ""
