@@ -96,7 +96,7 @@ def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.Monke
     store = open_bucket(bucket_url)
     bucket_setup.make(store)
     for part in bucket_parts.PARTS:
-        bucket_setup.repair(store, part, bucket_parts.Wanted())
+        bucket_setup.repair(store, part, bucket_parts.BucketOptions())
     project = _InBucket(
         tmp_path / "project", api, "dev", "hpc", url=bucket_url, options={"enable_config_map_mutable": True}
     )

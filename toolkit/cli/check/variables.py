@@ -24,7 +24,7 @@ class Variables:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._found: dict[str, tuple[int, int]] = {}
+        self._places: dict[str, tuple[int, int]] = {}
 
     def left_open(self, subject: Obj, chunk: Chunk) -> Obj:
         """Return an object in which the variables of a template are unknown."""
@@ -34,8 +34,8 @@ class Variables:
         if not names or (subject.group in _OF_CONTROLLERS and all(name.startswith(_BEGIN) for name in names)):
             return subject
         for name in names:
-            if name not in self._found:
-                self._found[name] = chunk.position(max(chunk.text.find(name), 0))
+            if name not in self._places:
+                self._places[name] = chunk.position(max(chunk.text.find(name), 0))
         return Obj(tree, subject.origin, unknown=unknown)
 
     def explain(self, error: NotReadable, chunk: Chunk) -> bool:
@@ -43,18 +43,18 @@ class Variables:
         offset = _offset(chunk.text, error)
         if offset is not None:
             braced = VARIABLE.match(chunk.text, offset) if chunk.text.startswith("$", offset) else None
-            self._found.setdefault(braced[0] if braced else f"{_BEGIN} {_END}", chunk.position(offset))
+            self._places.setdefault(braced[0] if braced else f"{_BEGIN} {_END}", chunk.position(offset))
         return offset is not None
 
     @property
     def place(self) -> tuple[int, int]:
         """Line and column of the first one."""
-        return min(self._found.values())
+        return min(self._places.values())
 
     @property
     def message(self) -> str:
         """What is reported of the file; empty without any."""
-        names = [*self._found]
+        names = [*self._places]
         if not names:
             return ""
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

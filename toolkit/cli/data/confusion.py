@@ -48,8 +48,8 @@ def command(
 
     Lists classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
     """
-    spelling_card, frames = _asked(card, data_set, stack, tenant)
-    matrix = confusion.renamed(matrices.read(file), _spellings(spelling_card), str(file))
+    class_card, frames = _card_and_frames(card, data_set, stack, tenant)
+    matrix = confusion.renamed(matrices.read(file), _spellings(class_card), str(file))
     proposal = confusion.proposal(matrix, frames, below=below, least=least)
     if plain:
         print_json(_data(matrix, proposal, below))
@@ -59,7 +59,7 @@ def command(
         (name, f"{number:,}", f"{recall[name]:.4f}" if name in recall else "", _verdict(name, recall, weak))
         for name, number in sorted(matrix.labelled.items(), key=lambda item: (-item[1], item[0]))
     )
-    show_rows(f"{file}: {spelling_card.title}", ("class", "labelled", "recall", "verdict"), rows)
+    show_rows(f"{file}: {class_card.title}", ("class", "labelled", "recall", "verdict"), rows)
     for finding in matrices.findings(matrix, below):
         print_text(f"- {finding}")
     if proposal:
@@ -67,7 +67,9 @@ def command(
         print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
 
 
-def _asked(card: str | None, data_set: str | None, stack: str, tenant: str | None) -> tuple[Card, Mapping[str, int]]:
+def _card_and_frames(
+    card: str | None, data_set: str | None, stack: str, tenant: str | None
+) -> tuple[Card, Mapping[str, int]]:
     """Return the card of the classes, and how many frames of a locked data set have each; raise Problem for neither."""
     if data_set:
         named = chosen.find(data_set, stack, tenant)

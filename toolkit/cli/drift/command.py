@@ -53,7 +53,7 @@ def command(
     """
     with presentation.always(stack_name, output, as_json, drift=True):
         stack = stacks.read(stack_name, name)
-        review = _looked(stack)
+        review = _reviewed(stack)
         presentation.present(review, output, as_json)
         if review.failed:
             raise typer.Exit(UNDETERMINED)
@@ -70,7 +70,7 @@ def _show_repairs(stack: Stack) -> None:
     repair_plans.show(proposed, stack.options)
 
 
-def _looked(stack: Stack) -> Review:
+def _reviewed(stack: Stack) -> Review:
     stack.require_served()
     state_checks.require_own_cluster(stack)
     running = session.engine(stack)

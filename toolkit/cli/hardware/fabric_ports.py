@@ -41,10 +41,10 @@ def hcas(facts: Facts, rails: Rails, numa: Mapping[int, int]) -> list[dict[str, 
         {
             "name": port.name,
             "netdev": facts.get(port.name, "interface"),
-            **_given(numa=nodes.get(port.name)),
+            **_without_unknown(numa=nodes.get(port.name)),
             "gpus": [*port.gpus],
             "distance": port.distance,
-            **_given(rate_gbps=rate(facts, port.name), pci=pci(facts, port.name)),
+            **_without_unknown(rate_gbps=rate(facts, port.name), pci=pci(facts, port.name)),
             "distances": [*port.paths],
         }
         for port in rails.ports
@@ -59,7 +59,7 @@ def other_devices(facts: Facts, rails: Rails, numa: Mapping[int, int], gpus: int
             "name": name,
             "what": f"{why}{_details(facts, name)}",
             "numa": nodes[name],
-            **_given(pci=pci(facts, name)),
+            **_without_unknown(pci=pci(facts, name)),
             "distances": [path(facts, name, gpu) for gpu in range(gpus)],
         }
         for name, why in sorted(rails.no_rails.items(), key=lambda item: by_number(item[0]))
@@ -196,7 +196,7 @@ def _described(facts: Facts, name: str) -> str:
     return f"{name}{_details(facts, name)}"
 
 
-def _given(**fields: object) -> dict[str, object]:
+def _without_unknown(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 

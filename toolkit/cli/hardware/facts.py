@@ -27,7 +27,7 @@ class Facts:
     """Facts of one node by subject and property."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Fact] = {}
+        self._facts: dict[tuple[str, str], Fact] = {}
         self.contradictions: dict[str, Contradiction] = {}
         """What is contradicted -> the first two lines that do not agree."""
         self.incomplete: list[str] = []
@@ -37,7 +37,7 @@ class Facts:
         """Record a fact; None is not known. Another value of the same is a contradiction, and the first one stays."""
         if value is None:
             return
-        fact = self._known.setdefault((subject, what), Fact(value, place))
+        fact = self._facts.setdefault((subject, what), Fact(value, place))
         if fact.value != value:
             self.contradict(subject, what, fact, Fact(value, place))
 
@@ -54,14 +54,14 @@ class Facts:
 
     def fact(self, subject: str, what: str) -> Fact | None:
         """Return a value with its place."""
-        return self._known.get((subject, what))
+        return self._facts.get((subject, what))
 
     def properties(self, subject: str) -> list[str]:
         """Return what is known of a subject."""
-        return [what for name, what in self._known if name == subject]
+        return [what for name, what in self._facts if name == subject]
 
     def subjects(self, what: str) -> list[str]:
         """Return the subjects of which a property is known, in the order of their numbers."""
         return sorted(
-            (name for name, property_name in self._known if property_name == what), key=lambda name: (len(name), name)
+            (name for name, property_name in self._facts if property_name == what), key=lambda name: (len(name), name)
         )

@@ -24,7 +24,7 @@ class NvidiaSmiXmlParser(QueryParser):
         rf'<(?P<name>\w+)(?: id="(?P<bus>{BUS})")?>(?P<text>[^<>]*)(?P<end></(?P=name)>)?|<(?P<empty>\w+) ?/>'
         r"|</(?P<close>\w+)>"
     )
-    _wanted: ClassVar[Mapping[tuple[str, ...], tuple[str, ...]]] = {
+    _fields_by_path: ClassVar[Mapping[tuple[str, ...], tuple[str, ...]]] = {
         ("gpu", "product_name"): ("Product Name",),
         ("gpu", "product_architecture"): ("Product Architecture",),
         ("gpu", "uuid"): ("GPU UUID",),
@@ -92,7 +92,7 @@ class NvidiaSmiXmlParser(QueryParser):
     def _value(self, name: str, value: str) -> Taken:
         if not self._open and name == "attached_gpus":
             self.attached = whole(value)
-        elif (path := self._wanted.get((*self._open, name))) is not None:
+        elif (path := self._fields_by_path.get((*self._open, name))) is not None:
             self.set_value(path, value)
         return Taken.YES
 

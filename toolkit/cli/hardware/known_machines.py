@@ -19,11 +19,11 @@ class KnownMachine(NamedTuple):
 
 def with_gpu(gpu: Any) -> list[KnownMachine]:
     """Return the known machines with a GPU, by its name in `architectures`."""
-    return [machine for machine in _known() if isinstance(gpu, str) and machine.gpu == resolve_gpu(gpu)]
+    return [machine for machine in _all_machines() if isinstance(gpu, str) and machine.gpu == resolve_gpu(gpu)]
 
 
 @cache
-def _known() -> tuple[KnownMachine, ...]:
+def _all_machines() -> tuple[KnownMachine, ...]:
     whole = (KnownMachine(profile.gpu, profile.gpus, profile.nvlink.links) for profile in PROFILES.values())
     others = (incomplete_fields(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
     return (

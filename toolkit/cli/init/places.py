@@ -48,15 +48,15 @@ _OF_A_CLUSTER: tuple[tuple[Path, str], ...] = (
 
 def of_a_site(settings: Mapping[str, Any]) -> Iterator[Decision]:
     """Yield what cannot be read from a cluster, as far as the settings have it."""
-    yield from _there(settings, _OF_A_SITE, REVIEW)
+    yield from _present_places(settings, _OF_A_SITE, REVIEW)
 
 
 def of_a_cluster(settings: Mapping[str, Any]) -> Iterator[Decision]:
     """Yield what is the cluster's own, as far as the settings have it."""
-    yield from _there(settings, _OF_A_CLUSTER, MARK)
+    yield from _present_places(settings, _OF_A_CLUSTER, MARK)
 
 
-def _there(settings: Mapping[str, Any], places: tuple[tuple[Path, str], ...], mark: str) -> Iterator[Decision]:
+def _present_places(settings: Mapping[str, Any], places: tuple[tuple[Path, str], ...], mark: str) -> Iterator[Decision]:
     for path, text in places:
         part: Any = settings
         for key in path:

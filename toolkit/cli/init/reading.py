@@ -27,18 +27,18 @@ def read(cluster: Cluster) -> facts.Cluster:
     """
     version = _version(cluster)
     nodes = _required(lambda: cluster.list(kinds.NODE), kinds.NODE)
-    asked = _Asked(cluster)
-    versions = asked.all(kinds.CLUSTER_SERVICE_VERSION)
-    subscriptions, operator_groups = asked.all(kinds.SUBSCRIPTION), asked.all(kinds.OPERATOR_GROUP)
-    namespaces = asked.all(kinds.NAMESPACE)
-    quotas = asked.all(kinds.RESOURCE_QUOTA)
-    network = asked.get(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
-    infrastructure = asked.get(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
+    reader = _Reader(cluster)
+    versions = reader.all(kinds.CLUSTER_SERVICE_VERSION)
+    subscriptions, operator_groups = reader.all(kinds.SUBSCRIPTION), reader.all(kinds.OPERATOR_GROUP)
+    namespaces = reader.all(kinds.NAMESPACE)
+    quotas = reader.all(kinds.RESOURCE_QUOTA)
+    network = reader.get(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
+    infrastructure = reader.get(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
     mtu = value(network, "status", "clusterNetworkMTU")
     kube_system = next((namespace for namespace in namespaces if metadata.name(namespace) == "kube-system"), {})
-    packages = map(operator_facts.package, asked.all(kinds.PACKAGE_MANIFEST))
-    deployments = asked.all(kinds.DEPLOYMENT)
-    unready = tuple(operand_states.sentences(asked.all))
+    packages = map(operator_facts.package, reader.all(kinds.PACKAGE_MANIFEST))
+    deployments = reader.all(kinds.DEPLOYMENT)
+    unready = tuple(operand_states.sentences(reader.all))
     return facts.Cluster(
         version=version,
         uid=metadata.uid(kube_system),
@@ -49,21 +49,21 @@ def read(cluster: Cluster) -> facts.Cluster:
         operator_groups=operator_facts.by_namespace(operator_groups),
         without_subscription=tuple(operator_facts.without_subscription(subscriptions, versions)),
         controllers=tuple(operator_facts.controllers(deployments)),
-        storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
-        sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
-        pools=tuple(map(metadata.name, asked.all(kinds.MACHINE_CONFIG_POOL))),
+        storage_classes=tuple(map(facts.storage_class, reader.all(kinds.STORAGE_CLASS))),
+        sccs=tuple(map(metadata.name, reader.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
+        pools=tuple(map(metadata.name, reader.all(kinds.MACHINE_CONFIG_POOL))),
         hosted=value(infrastructure, "status", "controlPlaneTopology") == "External",
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(namespace): facts.namespace(namespace, quotas) for namespace in namespaces},
-        gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),
-        node_features=operator_facts.by_namespace(asked.all(kinds.NODE_FEATURE_DISCOVERY_V1)),
+        gpu_policy=facts.gpu_policy(reader.all(kinds.CLUSTER_POLICY)),
+        node_features=operator_facts.by_namespace(reader.all(kinds.NODE_FEATURE_DISCOVERY_V1)),
         mpi_operators=tuple(operator_facts.mpi_operators(deployments)),
         unready=unready,
-        unread=tuple(dict.fromkeys(asked.refused)),
+        unread=tuple(dict.fromkeys(reader.refused)),
     )
 
 
-class _Asked:
+class _Reader:
     """Asks for what init can do without, and notes what is refused."""
 
     def __init__(self, cluster: Cluster) -> None:

@@ -49,7 +49,7 @@ def command(
     unless --policy-pack names others. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
     --print-env.
     """
-    stack = stacks.read(_one(stack_names), name)
+    stack = stacks.read(_single_name(stack_names), name)
     if print_env:
         if context.args:
             raise Problem("--print-env runs no command", f"Omit it, or omit {' '.join(context.args)}.")
@@ -86,7 +86,7 @@ def command(
     raise typer.Exit(status)
 
 
-def _one(named: Sequence[str]) -> str:
+def _single_name(named: Sequence[str]) -> str:
     """Return the one stack that is named, however often: the engine's command may have options of its own behind it."""
     different = list(dict.fromkeys(named))
     if len(different) > 1:

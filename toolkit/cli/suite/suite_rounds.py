@@ -71,7 +71,7 @@ def ended(stack: Stack, recorded: Container[datetime], *, silent: bool) -> list[
     progress = SILENT if silent else Reporter()
     folder = results.folder(stack) / "suite"
     with progress.step("reading the logs of the suite") as step:
-        asked = _asked(stack, fresh)
+        asked = _repeat_requests(stack, fresh)
         jobs = collect(cluster, [request for _, request in asked], seen, folder, step)
     return _rounds(stack, [(repeat, job) for (repeat, _), job in zip(asked, jobs, strict=True)])
 
@@ -85,7 +85,7 @@ def of_logs(stack: Stack, folder: Path) -> list[Run]:
             continue
         job = named["run"].replace(f"-{named['round']}-{named['number']}", "")
         repeat = _Repeat(named["round"], job, named["run"], int(named["number"]), {})
-        for _, request in _asked(stack, [repeat]):
+        for _, request in _repeat_requests(stack, [repeat]):
             logs = sorted(path.glob("*.log"))
             whole = [log for log in logs if log.name == "all-pods.log"] or logs
             readings: list[Reading] = [reading for log in whole for reading in metrics.read_log(log, request.metrics)]
@@ -129,7 +129,7 @@ def _is_active(cluster: Cluster, stack: Stack, suite_settings: SuiteSettings) ->
     return bool(read(runner or {}, "status", "active"))
 
 
-def _asked(stack: Stack, repeats: Sequence[_Repeat]) -> list[tuple[_Repeat, Request]]:
+def _repeat_requests(stack: Stack, repeats: Sequence[_Repeat]) -> list[tuple[_Repeat, Request]]:
     """Return what is requested of each run: of the stack's job, under its name; of one that is gone nothing."""
     tenant = _suite(stack).tenant
     by_job = {request.job: request for request in requests(stack.settings, stack.locks)}

@@ -12,14 +12,14 @@ def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
     """Return part of the stack -> version; what nodes report counts before what is requested."""
     rows = [row for job in jobs for reading in job.readings if isinstance(reading, NodeFacts) for row in reading.nodes]
     reported = {
-        "GPU driver": _each(rows, "driver"),
-        "kernel": _each(rows, "kernel"),
-        "system": _each(rows, "os_image"),
-        "kubelet": _each(rows, "kubelet"),
+        "GPU driver": _distinct_values(rows, "driver"),
+        "kernel": _distinct_values(rows, "kernel"),
+        "system": _distinct_values(rows, "os_image"),
+        "kubelet": _distinct_values(rows, "kubelet"),
     }
     return {**requested(settings), **{part: version for part, version in reported.items() if version}}
 
 
-def _each(rows: Iterable[NodeFact], field: str) -> str:
+def _distinct_values(rows: Iterable[NodeFact], field: str) -> str:
     """Return what nodes have, several where they differ."""
     return ", ".join(sorted({str(value) for row in rows if (value := getattr(row, field))}))

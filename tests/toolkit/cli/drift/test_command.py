@@ -18,7 +18,7 @@ def test_repairs_are_shown_and_not_made(dev: Stack, monkeypatch: pytest.MonkeyPa
     """With --repairs the drift is followed by what a repair would leave, in place of the command that repairs."""
     review = Review(dev.name, (Change(Op.DELETE, RESOURCE, None),))
     proposed: list[Any] = []
-    monkeypatch.setattr(command, "_looked", lambda _: review)
+    monkeypatch.setattr(command, "_reviewed", lambda _: review)
     monkeypatch.setattr(session, "engine", lambda _: None)
     monkeypatch.setattr(session, "cluster", lambda _: None)
 

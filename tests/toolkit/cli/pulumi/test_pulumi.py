@@ -127,7 +127,7 @@ def test_the_copy_is_the_settings_of_a_cluster_elsewhere(tmp_path: Path) -> None
 
 def test_one_stack_at_a_time() -> None:
     """Two stacks in one command are refused, with both names."""
-    assert pulumi._one([]) == "dev"
-    assert pulumi._one(["prod", "prod"]) == "prod"
+    assert pulumi._single_name([]) == "dev"
+    assert pulumi._single_name(["prod", "prod"]) == "prod"
     with pytest.raises(Problem, match="names dev and prod"):
-        pulumi._one(["dev", "prod"])
+        pulumi._single_name(["dev", "prod"])

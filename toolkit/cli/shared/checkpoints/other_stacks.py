@@ -55,13 +55,13 @@ def of(stack: str, backend: Backend | None) -> OtherStacks:
             for operation in latest.get("pending_operations") or ()
             if operation["type"] == "creating"
         )
-        for resource, uid in (*_known(latest.get("resources") or ()), *((resource, None) for resource in pending)):
+        for resource, uid in (*_uids(latest.get("resources") or ()), *((resource, None) for resource in pending)):
             if str(resource["type"]).startswith(_OBJECTS):
                 owners[_key(resource)] = owners.get(_key(resource), frozenset()) | {uid}
     return OtherStacks(owners)
 
 
-def _known(resources: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Mapping[str, Any], str | None]]:
+def _uids(resources: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Mapping[str, Any], str | None]]:
     """Return objects with their UIDs; a patch is of an object that is another owner's anyway."""
     for resource in resources:
         if not str(resource["type"]).endswith("Patch"):
