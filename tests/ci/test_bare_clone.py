@@ -128,7 +128,11 @@ def _leaves(name: str, match: re.Match[str]) -> bool:
     computed = path.startswith("$") or (path.startswith("/") and before.endswith((")", "}", ')"')))
     if path.startswith(("/", "~")) and not computed:
         return False
-    depth = 0 if name.startswith(_RUN_IN_ROOT) and not computed else len(PurePosixPath(name).parent.parts)
+    depth = (
+        0
+        if name.startswith(_RUN_IN_ROOT) and not name.endswith(".md") and not computed
+        else len(PurePosixPath(name).parent.parts)
+    )
     for segment in PurePosixPath(path.partition("/")[2] if computed else path).parts:
         depth += -1 if segment == ".." else 1
         if depth < 0:
