@@ -77,7 +77,7 @@ class Example:
         """Run ./hpc to its end, with a given status; return what it prints."""
         outside = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
         words = (str(self.root / "hpc"), *arguments, "--stack", self.name)
-        done = subprocess.run(words, env=outside, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, cwd=self.root, env=outside, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout
 

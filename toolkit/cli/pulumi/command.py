@@ -1,6 +1,7 @@
 """`./hpc pulumi ...`: plain `pulumi` in the environment of a stack."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ _CONFIG = "config"
 _LOOKING = {"refresh", "destroy", "down", "dn"}
 """What reads a cluster, or takes one that is gone for good out of the state: it can do without an answer."""
 _CHANGING = {"up", "update", "import", "watch"}
+_UPDATING = {"up", "update"}
 _HELP = {"-h", "--help"}
 _VALUED = {"-C", "--cwd", "-v", "--verbose", "--color", "--tracing", "--otel-traces", "--profiling", "--memprofilerate"}
 """Options of every command that may stand before its name, with a value of their own."""
@@ -45,8 +47,8 @@ def command(
 
     --stack and --name come first; all that follows goes to `pulumi`.
 
-    `preview` first compares the settings with the cluster, as `./hpc diff` and `up` do, and runs with the policies,
-    unless --policy-pack names others. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
+    `preview` and `up` run with the policies, unless --policy-pack names others; `preview` first compares the settings
+    with the cluster, as `./hpc diff` and `up` do. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
     --print-env.
     """
     stack = stacks.read(_single_name(stack_names), name)
@@ -80,7 +82,9 @@ def command(
         if _name(context.args) in _CHANGING | _LOOKING:
             session.require_provider(stack, running.program)
         match = _checked(stack, running, _name(context.args))
-    status = running.run_interactively(*context.args)
+    updates = _name(context.args) in _UPDATING and _HELP.isdisjoint(context.args)
+    with preview.policies(stack, context.args) if updates else nullcontext(()) as own:
+        status = running.run_interactively(*context.args, *own)
     if status == 0 and match and _name(context.args) in _CHANGING:
         identity.record(stack, running, match)
     raise typer.Exit(status)

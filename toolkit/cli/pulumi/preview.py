@@ -1,7 +1,7 @@
 """`./hpc pulumi preview`: the engine's preview with the policies, after the settings were compared with the cluster."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from toolkit.cli.pulumi import engine_options
@@ -22,8 +22,7 @@ def run(stack: Stack, arguments: Sequence[str]) -> int:
     layers.require_platform(stack)
     layers.warn_of_refused(stack)
     state_checks.require_fitting(stack)
-    has_pack = any(argument.partition("=")[0] == _PACK for argument in arguments)
-    policies = nullcontext(()) if has_pack else policy_arguments(settled(stack.settings, None))
+    checked = policies(stack, arguments)
     running = session.engine(stack)
     engine_options.require_same(stack, running.environment, arguments, Path.cwd())
     if identity.require_unless_unreachable(stack, running) is not None:
@@ -36,5 +35,12 @@ def run(stack: Stack, arguments: Sequence[str]) -> int:
     session.prepare(stack, running)
     if plain:
         placements.show(stack.settings)
-    with policies as own:
+    with checked as own:
         return running.run_interactively(*arguments, *own)
+
+
+def policies(stack: Stack, arguments: Sequence[str]) -> AbstractContextManager[Sequence[str]]:
+    """Return the engine's options for the policies of a stack; none where the arguments name a policy pack."""
+    if any(argument.partition("=")[0] == _PACK for argument in arguments):
+        return nullcontext(())
+    return policy_arguments(settled(stack.settings, None))
