@@ -47,9 +47,9 @@ def command(
 
     --stack and --name come first; all that follows goes to `pulumi`.
 
-    `preview` and `up` run with the policies, unless --policy-pack names others; `preview` first compares the settings
-    with the cluster, as `./hpc diff` and `up` do. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
-    --print-env.
+    `preview` and `up` run with the policies, unless --policy-pack names others. `preview` first compares the settings
+    with the cluster, as `./hpc diff` and `up` do. What runs beside it (`kubectl`, plain `pulumi`) gets its environment
+    by --print-env.
     """
     stack = stacks.read(_single_name(stack_names), name)
     if print_env:
@@ -83,8 +83,8 @@ def command(
             session.require_provider(stack, running.program)
         match = _checked(stack, running, _name(context.args))
     updates = _name(context.args) in _UPDATING and _HELP.isdisjoint(context.args)
-    with preview.policies(stack, context.args) if updates else nullcontext(()) as own:
-        status = running.run_interactively(*context.args, *own)
+    with preview.policies(stack, context.args) if updates else nullcontext(()) as options:
+        status = running.run_interactively(*context.args, *options)
     if status == 0 and match and _name(context.args) in _CHANGING:
         identity.record(stack, running, match)
     raise typer.Exit(status)
