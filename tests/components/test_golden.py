@@ -1,14 +1,9 @@
 """Whole manifests of what the golden stacks (tests/stacks/golden) do not declare; named assertions are elsewhere."""
 
-import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
-from importlib import import_module
 
 import pytest
 
-import components
-from components.base.component import Component
 from components.fabric.bond import Bond, BondArgs
 from components.fabric.network_operator import DocaDriver, NetworkOperator, SharedDevicePlugin
 from components.fabric.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
@@ -54,6 +49,7 @@ from tests.support.machines import A100_SXM4_40GB, DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
 from tests.toolkit.datasets.kit import a_choice, image, row, selected
 from toolkit.render.manifests import manifests
+from toolkit.render.reference.components import subjects
 
 FOLDER = ROOT / "tests" / "components" / "golden"
 _NVAIE = "nvcr.io/nvaie/tensorflow:21.07-tf1-py3"
@@ -168,23 +164,19 @@ def test_manifests_are_as_reviewed(name: str, golden: Golden) -> None:
 
 
 def test_no_folder_is_left_over() -> None:
-    """A golden folder that nothing is compared with is removed."""
-    assert {folder.name for folder in FOLDER.iterdir()} == {*BUILDS}
+    """Every entry of BUILDS has its golden folder, and a folder that nothing is compared with is removed."""
+    folders = {folder.name for folder in FOLDER.iterdir()}
+    new, left = sorted(BUILDS.keys() - folders), sorted(folders - BUILDS.keys())
+    assert not new, f"{', '.join(new)}: no folder in tests/components/golden/; run `make golden` and review its diff"
+    assert not left, f"{', '.join(left)}: not in BUILDS; remove the folder from tests/components/golden/"
 
 
 def test_every_component_is_among_them() -> None:
     """Every component is declared by a golden stack, here, or among `operators` (test_operators.py)."""
     recorded = [*map(environment, STACKS), *map(component, BUILDS.values()), every_operator()]
     made = {item.type.rpartition(":")[2] for items in recorded for item in items if item.type.startswith("hpc:")}
-    modules = [
-        import_module(module.name)
-        for module in pkgutil.walk_packages(components.__path__, "components.")
-        if not module.ispkg
-    ]
-    known = {
-        name
-        for module in modules
-        for name, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, Component) and each.__module__ == module.__name__ and each is not Component
-    }
-    assert known - made == set()
+    missing = sorted(subject.name for subject in subjects() if subject.name not in made)
+    assert not missing, (
+        f"{', '.join(missing)}: no golden manifests; add an entry to BUILDS in tests/components/test_golden.py, and "
+        "run `make golden`"
+    )

@@ -7,10 +7,16 @@ import pytest
 
 from tests.stacks import others
 from tests.support.golden import STACKS, UPDATE, Golden, compare, files, text, write
-from tests.support.recorded import OURS, ROOT, environment
+from tests.support.recorded import OURS, ROOT, environment, every_operator
 from toolkit.render.manifests import manifests
+from toolkit.render.reference.components import subjects
 
 FOLDER = ROOT / "tests" / "stacks" / "golden"
+IN_NO_STACK = {
+    "NicNodePolicy": "it is for pools whose adapters differ, which tests/stacks/settings/test_resolved_pool.py declares",
+    "OwnObjects": "no stack of this repository has `objects`; tests/stacks/layers/test_own_objects.py does",
+}
+"""Components that no stack of this repository declares, and what does."""
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -43,6 +49,20 @@ def test_other_stacks_declare_what_was_reviewed(golden: Golden) -> None:
         f"{stack}.yaml": text({"platform": others.platform(stack), "tenants": others.tenants(stack)}) for stack in names
     }
     golden(found, FOLDER / "others")
+
+
+def test_every_component_is_composed() -> None:
+    """A component that no layer declares, or whose layer `stacks/environment.py` does not call, shows up."""
+    recorded = [*map(environment, OURS), every_operator()]
+    made = {item.type.rpartition(":")[2] for items in recorded for item in items if item.type.startswith("hpc:")}
+    missing = sorted({subject.name for subject in subjects()} - made - IN_NO_STACK.keys())
+    assert not missing, (
+        f"{', '.join(missing)}: no stack declares it; declare it in stacks/layers/, call that in "
+        "stacks/environment.py, and give an example in stacks/examples/ its setting, or name it in IN_NO_STACK of "
+        "tests/stacks/test_golden.py with what does declare it"
+    )
+    listed = sorted(IN_NO_STACK.keys() & made)
+    assert not listed, f"{', '.join(listed)}: a stack declares it; remove it from IN_NO_STACK"
 
 
 def test_no_folder_is_left_over() -> None:
