@@ -4,7 +4,7 @@ A log of training has millions of lines of few shapes; what was found of one lin
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter, methodcaller
 
 from toolkit.evidence.text import TIMED
@@ -22,10 +22,33 @@ def shapes_of(lines: Sequence[bytes]) -> list[bytes]:
 def of_shapes(pattern: str) -> str:
     """Return a regular expression that matches the shape of every text that `pattern` matches.
 
-    Raises ValueError for a back-reference, and for a class of all but some digits. Digits must not be in lookaheads
-    that are negative.
+    Raises ValueError for a back-reference, for a class of all but some digits, and for some digits in a negative
+    lookahead or lookbehind.
     """
-    return "".join(_of_shape(token[0]) for token in _TOKEN.finditer(pattern))
+    pieces = [match[0] for match in _TOKEN.finditer(pattern)]
+    for part in _refused(pieces):
+        if _names_digits(part):
+            raise ValueError(f"{part} in (?!) or (?<!) is some digits, whose shape is not known; write \\d or none")
+    return "".join(map(_of_shape, pieces))
+
+
+def _refused(pieces: Sequence[str]) -> Iterator[str]:
+    """Yield the pieces within negative lookaheads and lookbehinds."""
+    groups: list[bool] = []
+    for index, piece in enumerate(pieces):
+        if piece == "(":
+            groups.append("".join(pieces[index + 1 : index + 4]).startswith(("?!", "?<!")))
+        elif piece == ")" and groups:
+            groups.pop()
+        elif any(groups):
+            yield piece
+
+
+def _names_digits(piece: str) -> bool:
+    """Return whether a piece has some digits and not others."""
+    if piece[0] == "[":
+        return any(character.isdecimal() for character in piece.replace("0-9", ""))
+    return piece[-1].isdecimal()
 
 
 def _of_shape(token: str) -> str:
@@ -43,10 +66,7 @@ def _of_shape(token: str) -> str:
 def treats_digits_alike(pattern: str) -> bool:
     """Return whether a regular expression surely has the same match in two texts of one shape."""
     pieces = [match[0] for match in _TOKEN.finditer(pattern)]
-    names_some = any(
-        piece[0] == "[" and any(character.isdecimal() for character in piece.replace("0-9", "")) for piece in pieces
-    )
-    return not names_some and r"\x" not in pieces and not any(piece[-1].isdecimal() for piece in pieces)
+    return r"\x" not in pieces and not any(map(_names_digits, pieces))
 
 
 def without_times(lines: list[bytes]) -> list[bytes]:

@@ -135,9 +135,9 @@ def test_the_first_lines_of_a_tool_are_known_by_their_shape(parser: type[Parser]
         assert shapes.match(shape_of(line.encode()).decode()), line
 
 
-@pytest.mark.parametrize("pattern", [r"[^3-5]x", r"(a)\1"])
+@pytest.mark.parametrize("pattern", [r"[^3-5]x", r"(a)\1", r"a(?! (?:b|1))", r"a(?<!x[3-5])b"])
 def test_an_expression_whose_shapes_are_not_known_is_refused(pattern: str) -> None:
-    """A class of all but some digits and a back-reference fail at import, with the part."""
+    """A class of all but some digits, a back-reference, and digits that are refused fail at import, with the part."""
     with pytest.raises(ValueError, match=r"whose shape is not known"):
         of_shapes(pattern)
 

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from toolkit.evidence.criterion import Criterion
+from toolkit.evidence.line_shapes import of_shapes
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Parser
 
@@ -41,6 +42,11 @@ def tool_of(module: ModuleType) -> Tool:
     ):
         if not hasattr(parser, part):
             raise TypeError(f"{file}: {parser.__name__} lacks `{part}`; set it to {meaning}")
+    for part in ("starts", "leads"):
+        try:
+            of_shapes(getattr(parser, part) or "")
+        except ValueError as error:
+            raise TypeError(f"{file}: `{part}` of {parser.__name__}: {error}") from error
     if not parser.kind.__module__.startswith(module.__name__):
         raise TypeError(f"{file}: `kind` is {parser.kind.__name__}, which other tools share; define a class of its own")
     if parser.kind.figures is Reading.figures and "rows" not in parser.kind.model_fields:

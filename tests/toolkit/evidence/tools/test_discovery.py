@@ -94,12 +94,17 @@ def test_what_a_module_lacks_is_named_with_its_file(parts: dict[str, object], la
 
 @pytest.mark.parametrize(
     ("attribute", "value", "lacks"),
-    [("kind", Plain, "figures"), ("kind", HostReading, "HostReading"), ("starts", None, "starts")],
+    [
+        ("kind", Plain, "figures"),
+        ("kind", HostReading, "HostReading"),
+        ("starts", None, "starts"),
+        ("starts", r"dcgmi (?![2-9])", r"`starts` of MadeParser: \[2-9\] .* write \\d"),
+    ],
 )
 def test_what_a_parser_lacks_is_named_with_its_file(
     monkeypatch: pytest.MonkeyPatch, attribute: str, value: object, lacks: str
 ) -> None:
-    """A parser without programs, with a shared kind or with a kind that has no figures fails at import."""
+    """A parser without `starts` or their shape, with a shared kind or one that has no figures fails at import."""
     if value is None:
         monkeypatch.delattr(MadeParser, attribute)
     else:
