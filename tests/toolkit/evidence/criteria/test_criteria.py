@@ -39,12 +39,21 @@ def test_every_criterion_has_a_pair() -> None:
     assert len(BY_NAME) == len(CRITERIA)
 
 
+def _readers(name: str, side: Side) -> str:
+    """Return which parsers that the criterion does not need have read a log, with the remedy."""
+    tools = {reading.tool for reading in side.job().readings}
+    if not tools:
+        return f"{name}: read by no parser; match the first line of its output in `starts`"
+    others = sorted(tools - {*BY_NAME[name].needs})
+    return f"{name}: read by {', '.join(others)}; narrow its `starts`" if others else name
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_log_that_meets_it_passes(name: str) -> None:
     """A log that meets a criterion passes it."""
     found = evaluate(BY_NAME[name], CASES[name].good.job())
-    assert found is not None
-    assert (found.status, found.criterion) == (Status.PASS, name), found
+    assert found is not None, _readers(name, CASES[name].good)
+    assert (found.status, found.criterion) == (Status.PASS, name), f"{found}\n{_readers(name, CASES[name].good)}"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -52,8 +61,8 @@ def test_a_log_that_does_not_fails(name: str) -> None:
     """A log that does not meet a criterion fails it, with the line that shows it."""
     case = CASES[name]
     found = evaluate(BY_NAME[name], case.bad.job())
-    assert found is not None
-    assert found.status is case.status, found
+    assert found is not None, _readers(name, case.bad)
+    assert found.status is case.status, f"{found}\n{_readers(name, case.bad)}"
     assert bool(found.proofs) is case.lines, found
     assert found.measured
 
