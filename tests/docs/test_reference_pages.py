@@ -53,6 +53,13 @@ def test_pages_are_what_the_code_says(name: str) -> None:
     assert stale == [], "run `make docs`"
 
 
+def test_an_area_without_a_title_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A component whose token has an area that the index lacks fails with the areas, and where they are."""
+    monkeypatch.delitem(components.AREAS, "trainer")  # type: ignore[arg-type]
+    with pytest.raises(LookupError, match=r"Trainer: .* trainer:Trainer .* nodes, .* AREAS in toolkit/render/"):
+        components.subjects.__wrapped__()
+
+
 @pytest.mark.parametrize(
     "model", [Settings, *(subject.args for subject in components.subjects())], ids=lambda model: model.__name__
 )

@@ -3,7 +3,7 @@
 import ast
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,8 +39,9 @@ AREAS: Mapping[str, str] = {
     "storage": "Storage",
     "workloads": "Workloads",
     "objects": "Objects of one's own",
+    "trainer": "Trainer",
 }
-"""Titles of the areas in the components' type tokens, in the order of the index."""
+"""Titles of the areas in the components' type tokens, in the order of the index; folders have names of their own."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,8 @@ def subjects() -> tuple[Subject, ...]:
             if issubclass(item, Component) and item is not Component and item.__module__ == module.__name__:
                 args = inspect.get_annotations(item.__init__)["args"]
                 components.append(Subject(item, args, module, _token(module, name)))
-    areas = _areas(subject.area for subject in components)
+    areas = tuple(AREAS)
     return tuple(sorted(components, key=lambda subject: (areas.index(subject.area), subject.name)))
-
-
-def _areas(areas: Iterable[str]) -> list[str]:
-    """Return the areas in the order of the index; those without a title of their own come last."""
-    return [*AREAS, *sorted(set(areas) - AREAS.keys())]
 
 
 def pages() -> dict[Path, str]:
@@ -161,8 +157,7 @@ def _outputs(subject: Subject) -> str:
 
 def _index() -> str:
     blocks = [INTRODUCTION.rstrip()]
-    for area in _areas(subject.area for subject in subjects()):
-        title = AREAS.get(area, area.capitalize())
+    for area, title in AREAS.items():
         rows = [_entry(subject) for subject in subjects() if subject.area == area]
         if rows:
             blocks.append(
@@ -188,7 +183,13 @@ def _token(module: ModuleType, name: str) -> str:
     """Return area and name of a component's type token, which is a constant in the constructor."""
     for node in ast.walk(declared_kinds.definitions(module)[name]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
-            return str(ast.literal_eval(node.args[0]))
+            token = str(ast.literal_eval(node.args[0]))
+            if token.partition(":")[0] not in AREAS:
+                raise LookupError(
+                    f"{name}: the area of its token {token} has no title; take one of {', '.join(AREAS)}, or add it to "
+                    "AREAS in toolkit/render/reference/components.py"
+                )
+            return token
     raise LookupError(f"{name}: no token in its constructor; give it as a constant to super().__init__")
 
 
