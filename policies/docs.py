@@ -5,6 +5,8 @@ docs/coverage/policies.md; the rest of these is written manually. The examples a
 checker finds in them.
 """
 
+import importlib
+import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj, opened
 from policies.pack.schema import properties
 from policies.rule import ALL_KINDS, FIXTURES, AnyRule
-from policies.rules import RULES
+from policies.rules import FAMILIES, RULES
 from policies.ways_around import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,38 +37,6 @@ _BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
 _LONG_ENOUGH = 300  # characters of a manifest; about a container with the finding about it
-_FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "RDMA and GPUs": ("rdma-", "gpu-", "device-", "quota-", "no-default-", "memlock-", "machine-config-", "kubelet-"),
-    "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-", "namespace-", "mutation-"),
-    "Pod security": (
-        "not-privileged",
-        "pod-",
-        "no-host-",
-        "no-privilege-",
-        "escalation-",
-        "drop-",
-        "baseline-",
-        "run-as-",
-        "selinux-",
-        "nodes-",
-    ),
-    "MPI jobs": (
-        "mpi-",
-        "train-job-",
-        "training-job-",
-        "nccl-",
-        "shared-memory",
-        "results-on-volume",
-        "no-bare-pod",
-        "kueue-",
-        "scheduler-",
-    ),
-    "Networks": ("network-",),
-    "Storage": ("volume-", "scale-", "no-static-"),
-    "Images": ("image-",),
-}
-"""Rules by the beginning of their names; the others are about manifests in general."""
-_REST = "Manifests"
 _SEVERITIES = {
     Severity.MANDATORY: "mandatory: stops the update, and `./hpc check` exits with status 1",
     Severity.ADVISORY: "advisory: is reported, and stops nothing",
@@ -211,19 +181,26 @@ def _manifests(example: Example) -> str:
 
 def _index(rules: tuple[AnyRule, ...]) -> str:
     lines = []
-    for family in (*_FAMILIES, _REST):
-        members = sorted((rule for rule in rules if family_of(rule) == family), key=lambda rule: rule.name)
+    for family, members in FAMILIES.items():
         rows = [
             (f"[{rule.name}]({rule.name}.md)", _cell(rule.what), str(rule.severity), _cell(rule.source))
             for rule in members
+            if rule in rules
         ]
-        lines += [f"### {family}", "", wording.table(("rule", "what it requires", "severity", "source"), rows), ""]
+        lines += [
+            f"### {_heading(family)}",
+            "",
+            wording.table(("rule", "what it requires", "severity", "source"), rows),
+            "",
+        ]
     return "\n".join(lines)
 
 
-def family_of(rule: AnyRule) -> str:
-    """Return the heading of a rule in the index."""
-    return next((name for name, starts in _FAMILIES.items() if rule.name.startswith(starts)), _REST)
+def _heading(family: str) -> str:
+    """Return what the docstring of the family's package says that its rules are for."""
+    what = inspect.cleandoc(importlib.import_module(f"policies.rules.{family}").__doc__ or "")
+    subject = what.removeprefix("Rules for ").removesuffix(".")
+    return subject[:1].upper() + subject[1:] or family
 
 
 def _coverage(data: Mapping[str, Mapping[str, Any]]) -> str:

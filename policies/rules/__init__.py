@@ -2,7 +2,8 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain, groupby
 
 from policies.rule import AnyRule, Rule
 
@@ -18,12 +19,22 @@ def _rule(module: str) -> AnyRule:
     return rules[0]
 
 
+def _family(module: str) -> str:
+    return module.split(".")[-2]
+
+
 def _modules() -> Iterator[str]:
     for family in pkgutil.iter_modules(__path__, f"{__name__}."):
         folder = importlib.import_module(family.name).__path__
         yield from (module.name for module in pkgutil.iter_modules(folder, f"{family.name}."))
 
 
-RULES: tuple[AnyRule, ...] = tuple(
-    sorted((_rule(module) for module in _modules()), key=lambda rule: rule.name.replace("-", "_"))
-)
+def _by_name(rule: AnyRule) -> str:
+    return rule.name.replace("-", "_")
+
+
+FAMILIES: Mapping[str, tuple[AnyRule, ...]] = {
+    family: tuple(sorted(map(_rule, modules), key=_by_name)) for family, modules in groupby(_modules(), key=_family)
+}
+"""Rules by the folder of their module."""
+RULES: tuple[AnyRule, ...] = tuple(sorted(chain.from_iterable(FAMILIES.values()), key=_by_name))
