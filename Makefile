@@ -18,7 +18,7 @@ PIP = $(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --requ
 PIP_FAILED = { echo "the Python packages were not installed (see above): is the package index reachable (PIP_INDEX_URL), and has the disk 1 GB free? The same command goes on from here"; exit 1; }
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
-# Tests start Python some thousand times; without compiled modules each start compiles the house again.
+# Tests start Python some thousand times; without compiled modules each start compiles all of it again.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))

@@ -1,4 +1,4 @@
-"""The rooms of the house: who may import whom."""
+"""The rooms: who may import whom."""
 
 import ast
 import re
