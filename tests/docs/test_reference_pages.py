@@ -55,7 +55,7 @@ def test_pages_are_what_the_code_says(name: str) -> None:
 
 def test_an_area_without_a_title_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A component whose token has an area that the index lacks fails with the areas, and where they are."""
-    monkeypatch.delitem(components.AREAS, "trainer")  # type: ignore[arg-type]
+    monkeypatch.delitem(components.AREAS, "trainer")
     with pytest.raises(LookupError, match=r"Trainer: .* trainer:Trainer .* nodes, .* AREAS in toolkit/render/"):
         components.subjects.__wrapped__()
 
