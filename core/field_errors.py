@@ -7,7 +7,7 @@ from core.field_forms import FORMS
 
 _PROBLEMS = {
     "missing": ("is missing", "add it"),
-    "extra_forbidden": ("is no field of this place", "remove it or correct its name"),
+    "extra_forbidden": ("is not a field here", "remove it or correct its name"),
     "literal_error": ("is not {expected}", "write one of these"),
     "enum": ("is not {expected}", "write one of these"),
     "union_tag_invalid": ("is not {expected_tags}", "write one of these"),
@@ -33,8 +33,8 @@ _PROBLEMS = {
     "too_long": ("has {actual_length} entries, and may have {max_length}", "leave some out"),
     "tuple_type": ("is not a list", "write a list, e.g. [a, b]"),
     "dict_type": ("is not a map", "write a map, e.g. {{a: b}}"),
-    "model_type": ("has no fields below it", "write its fields below it"),
-    "model_attributes_type": ("has no fields below it", "write its fields below it"),
+    "model_type": ("is not a map of fields", "write its fields below it"),
+    "model_attributes_type": ("is not a map of fields", "write its fields below it"),
     "invalid_key": ("has a key that is not text", "write it in quotes"),
     "ip_v4_address": ("is not an IPv4 address", "write one as 192.168.1.2"),
     "ip_v4_interface": ("is not an IPv4 address with its prefix", "write one as 192.168.1.2/24"),
