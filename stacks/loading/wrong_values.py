@@ -88,7 +88,20 @@ def _remedy(error: Any, place: Sequence[str | int], data: Any, model: type[BaseM
             return f"; {former}"
         meant = field_names.closest(model, error["loc"], _present_names(error["loc"][:-1], data))
         return f"; did you mean {meant}?" if meant else field_errors.remedy(error)
+    if error["type"] not in (*field_errors.OWN, "missing") and (former := _former_below(place, error["input"])):
+        return f"; {former}"
     return _MISSING if error["type"] in ("missing", "union_tag_not_found") else field_errors.remedy(error)
+
+
+def _former_below(place: Sequence[str | int], value: Any) -> str:
+    """Return what to write in place of fields that a setting of another type had before; nothing of other values."""
+    entries = enumerate(value) if isinstance(value, list | tuple) else [(None, value)]
+    names: dict[str, list[str]] = {}
+    for index, fields in entries:
+        for name in fields if isinstance(fields, Mapping) else ():
+            if remedy := former_names.remedy((*place, *(() if index is None else (index,)), name)):
+                names.setdefault(remedy, []).append(str(name))
+    return "; ".join(f"{' and '.join(dict.fromkeys(former))}: {remedy}" for remedy, former in names.items())
 
 
 def _present_names(place: Sequence[str | int], data: Any) -> Collection[str]:

@@ -24,7 +24,7 @@ from stacks.settings.tenants import TenantSettings
 
 
 class Settings(EnvironmentFields):
-    """One environment."""
+    """The settings of one environment: a cluster, its platform and its tenants."""
 
     _places: Places = PrivateAttr(default_factory=Places)
 

@@ -8,8 +8,8 @@ import pytest
 from stacks.loading import former_names
 from stacks.loading.settings import Settings
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import changed, expect_refusal
 from tests.support.stack_settings import data as settings_of
-from tests.support.stack_settings import expect_refusal
 from toolkit.render.reference import tables
 
 _ROW = re.compile(r"^  \| `([^`]+)` \|", re.MULTILINE)
@@ -32,6 +32,38 @@ def test_a_former_name_is_answered_with_the_new_one(place: tuple[str | int, ...]
         part = part[step]
     part[place[-1]] = 1
     expect_refusal(data, f"{place[-1]}: …; {remedy}")
+
+
+@pytest.mark.parametrize(
+    ("stack", "place", "value", "expected"),
+    [
+        (
+            "dev",
+            "site__hosts__selinux",
+            {"mode": "enforcing", "modules": []},
+            "site.hosts.selinux: …; mode: it is called site.hosts.selinux now; "
+            "modules: it is called site.hosts.selinux_modules now",
+        ),
+        ("dev", "site__haproxy", {"workers": ["w"]}, "site.haproxy: …; workers: it was removed: write the list itself"),
+        (
+            "two-layers",
+            "storage__host_aliases",
+            [{"hostname": "gui", "ip": "192.0.2.1"}],
+            "storage.host_aliases: …; hostname and ip: it was removed: write a map of names to addresses",
+        ),
+        (
+            "dev",
+            "gpu__exporter",
+            {"image": "quay.io/example/dcgm-exporter:1", "alerts": {"temperature": 80}},
+            "gpu.exporter.alerts: …; it was removed: write temperature and low_use beside image",
+        ),
+    ],
+)
+def test_former_fields_of_a_setting_of_another_type_are_answered(
+    stack: str, place: str, value: Any, expected: str
+) -> None:
+    """A setting that kept its name and lost its fields names what took their place."""
+    expect_refusal(changed(stack, **{place: value}), expected)
 
 
 def test_former_names_are_no_settings_and_in_the_changelog() -> None:

@@ -47,7 +47,7 @@ def refusal(content: dict[str, Any], root: Path) -> str:
         ({"volume": "lake"}, "data_sets.bikes: volume lake is none of the volumes … has sets; correct it"),
         ({"pixels": {"bicyle": [1, 2]}}, "tenants[0].data_sets[0]: … 'bicyle' … did you mean bicycle?"),
         ({"pixels": {"bicycle": [5, 2]}}, "tenants[0].data_sets[0].pixels.bicycle: [5, 2] is empty"),
-        ({"sql": "drop table metaocean"}, "tenants[0].data_sets[0].sql: is no field"),
+        ({"sql": "drop table metaocean"}, "tenants[0].data_sets[0].sql: is not a field"),
         ({"lock": "../elsewhere.lock.json"}, "tenants[0].data_sets[0].lock: "),
         ({"lock": "data/a.json"}, "tenants[0].data_sets[0].lock: "),
     ],

@@ -208,7 +208,7 @@ def test_a_tenant_that_is_given_twice_is_reported_once() -> None:
     ("field", "value", "expected"),
     [
         ("protect", "maybe", "protect: is not true or false (value: 'maybe'); write one"),
-        ("cluster", None, "cluster: …; write its fields below it"),
+        ("cluster", None, "cluster: is not a map of fields; write its fields below it"),
     ],
 )
 def test_values_of_another_type_have_a_remedy(field: str, value: Any, expected: str) -> None:
