@@ -91,20 +91,22 @@ def _on_platform(document: Whole, stack: str, root: Path) -> Settings:
     neighbours = tuple(
         Neighbours(file=neighbour.source, tenants=_read(TenantsFile, neighbour).tenants)
         for name, neighbour in _tenants(own.platform, root)
-        if name != stack
+        if name != stack and _is_example(name, root) == _is_example(stack, root)
     )
     return _checked(layer_settings.on(platform, own, neighbours), document, platform_document)
 
 
 def tenants_of(platform: str, root: Path) -> list[str]:
-    """Return the stacks whose files name `platform` as theirs."""
+    """Return the stacks whose files name `platform` as theirs; examples are tenants of an example's platform alone."""
     return [name for name, _ in _tenants(platform, root)]
 
 
 def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Whole]]:
     """Yield each stack of tenants of a platform with the settings in its file and its bases, as they are written."""
     named = re.compile(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b")
-    for name in stack_names(root):
+    for name in dict.fromkeys(stack_names(root)):
+        if _is_example(name, root) and not _is_example(platform, root):
+            continue
         if any(named.search(text) for text in _file_texts(file(name, root), root)):
             document = whole(name, root)
             if isinstance(document.data, Mapping) and document.data.get("platform") == platform:
@@ -129,6 +131,11 @@ def stack_names(root: Path) -> list[str]:
     """Return the names of all stacks: those of the project, then the examples."""
     own = sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
     return [*own, *sorted(path.stem for path in examples(root).glob("*.yaml"))]
+
+
+def _is_example(stack: str, root: Path) -> bool:
+    """Say whether the file of a stack is an example, which no stack of the project's own has beside it."""
+    return not (root / f"Pulumi.{stack}.yaml").is_file() and (examples(root) / f"{stack}.yaml").is_file()
 
 
 def file(stack: str, root: Path) -> Path:

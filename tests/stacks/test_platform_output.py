@@ -189,6 +189,19 @@ def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value
     assert "Pulumi.two-layers-tenants.yaml" in message("vision", root)
 
 
+def test_examples_are_no_tenants_of_a_platform_of_ones_own(root: Path) -> None:
+    """An example counts as tenants of an example's platform alone, and never beside a stack of the project's own."""
+    shutil.copytree(ROOT / "stacks" / "examples", root / "stacks" / "examples")
+    change(root, TENANTS, lambda _: None, to="own")
+    (root / f"Pulumi.{TENANTS}.yaml").unlink()
+    assert tenants_of(PLATFORM, root) == ["own"]
+    load("own", root)
+    (root / f"Pulumi.{PLATFORM}.yaml").unlink()
+    assert tenants_of(PLATFORM, root) == ["own", TENANTS]
+    load("own", root)
+    load(TENANTS, root)
+
+
 def test_what_is_idle_is_lent_across_files(root: Path) -> None:
     """A cohort lends GPUs between tenants of different files."""
     change(root, TENANTS, vision, to="vision")

@@ -41,6 +41,10 @@ _OF_A_CLUSTER: tuple[tuple[Path, str], ...] = (
         "for a real cluster: its kubeconfig and context, and `simulated: false`; add `state`, where the Pulumi state "
         "is stored (docs/guide/state.md)",
     ),
+    (
+        ("platform",),
+        "the stack of the platform that these tenants use; its file, Pulumi.NAME.yaml, has `layer: platform`",
+    ),
     (("nodes",), "names, roles and machines of your nodes; a range such as [01-04] stands for several"),
     (("node_feature_discovery", "channel"), "channels of operators, as `oc get packagemanifests` lists them"),
 )

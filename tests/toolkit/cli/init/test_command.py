@@ -253,6 +253,13 @@ def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
     assert steps == ["render", "sim", "diff", "up"], "a diff needs the simulated cluster"
 
 
+def test_a_copy_of_tenants_is_valid_beside_the_example(project: Path) -> None:
+    """A copy of tenants does not collide with the example, and the platform that they rest on is to be decided."""
+    status, printed = finished(module.command, "site", "--template", "two-layers-tenants")
+    assert (status, "the settings are valid" in printed) == (0, True)
+    assert "    # DECIDE: the stack of the platform that these" in (project / "Pulumi.site.yaml").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
