@@ -19,7 +19,7 @@ _STRICT = ("privileged", "baseline", "restricted")
 
 def find(indexed: IndexedReview) -> Section | None:
     """Report which namespaces demand more or less of pods."""
-    groups: dict[tuple[tuple[str, ...], bool], list[str]] = defaultdict(list)
+    groups: dict[tuple[bool, tuple[str, ...], bool], list[str]] = defaultdict(list)
     for change in indexed.changed(NAMESPACE):
         if change.after is None:
             continue
@@ -32,10 +32,10 @@ def find(indexed: IndexedReview) -> Section | None:
             demands = (*demands, "admits pods without asking any SCC")
         wider = exempt or (not new and _rank(after.get(f"{POD_SECURITY}enforce")) < _rank(_enforced(before)))
         if demands:
-            groups[demands, wider].append(space)
+            groups[new, demands, wider].append(space)
     lines = [
-        Line(f"namespace {names(sorted(spaces))} {'; '.join(demands)}", alarm=wider)
-        for (demands, wider), spaces in sorted(groups.items(), key=lambda item: (sorted(item[1]), item[0]))
+        Line(f"{'new ' if new else ''}namespace {names(sorted(spaces))}: {'; '.join(demands)}", alarm=wider)
+        for (new, demands, wider), spaces in sorted(groups.items(), key=lambda item: (sorted(item[1]), item[0]))
     ]
     return section("Pod Security", lines, vital=True)
 
@@ -45,7 +45,7 @@ def _new(labels: Mapping[str, str]) -> Iterator[str]:
     if level is not None:
         besides = {labels.get(f"{POD_SECURITY}{mode}") for mode in _MODES[1:]} - {None, level}
         warned = f" (audits and warns at {names(sorted(map(str, besides)))})" if besides else ""
-        yield f"is new and enforces {name(level)}{warned}"
+        yield f"enforces {name(level)}{warned}"
 
 
 def _level_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

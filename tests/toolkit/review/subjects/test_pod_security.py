@@ -20,13 +20,13 @@ def test_levels() -> None:
     """A lower Pod Security level is an alarm."""
     restricted, privileged = space(enforce="restricted"), space(enforce="privileged", audit="restricted")
     assert reported(pod_security.find, review(created(privileged))) == [
-        like("namespace a is new ... enforces privileged ... audits and warns at restricted")
+        like("new namespace a: enforces privileged ... audits and warns at restricted")
     ]
     assert reported(pod_security.find, review(updated(restricted, privileged))) == [
-        like("! namespace a enforces privileged (was restricted) ... audits restricted (was nothing)")
+        like("! namespace a: enforces privileged (was restricted) ... audits restricted (was nothing)")
     ]
     assert reported(pod_security.find, review(updated(privileged, restricted))) == [
-        like("namespace a enforces restricted (was privileged) ... audits nothing (was restricted)")
+        like("namespace a: enforces restricted (was privileged) ... audits nothing (was restricted)")
     ]
     assert reported(pod_security.find, review(deleted(privileged))) == []
 
