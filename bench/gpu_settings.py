@@ -1,6 +1,6 @@
 """Compares what a pod sets for NCCL with NCCL's defaults and with a grid of known settings, on a host with GPUs.
 
-    python -m bench.gpu_settings [--gpus 2] [--profile MACHINE] [--rounds 5] [--program torch-resnet50]...
+    python -m bench.gpu_settings [--gpus 2] [--machine MACHINE] [--rounds 5] [--program torch-resnet50]...
         [-o out/gpu-settings] [plan|judge]
 
 All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of each program
@@ -183,12 +183,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("plan", "judge"), help="only that")
     parser.add_argument("--gpus", type=int, default=2, help="of the pod")
-    parser.add_argument("--profile", default=gpus.DEFAULTS["profile"], help="machine")
+    parser.add_argument("--machine", default=gpus.DEFAULTS["profile"], help="machine")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpu-settings")
     parser.add_argument("--program", action="append", choices=gpus.PROGRAMS, help="repeatable")
     options = parser.parse_args()
-    stack = gpus.own_settings(options.profile, options.gpus)
+    stack = gpus.own_settings(options.machine, options.gpus)
     if options.what != "judge":
         options.folder.mkdir(parents=True, exist_ok=True)
         by_program = {

@@ -1,6 +1,6 @@
 """Runs what the pods of a stack's jobs would run on a host with NVIDIA GPUs, without a cluster, and judges the logs.
 
-    python -m bench.gpus [--stack STACK] [--gpus 2] [--profile MACHINE] [-o out/gpus] [plan|judge]
+    python -m bench.gpus [--stack STACK] [--gpus 2] [--machine MACHINE] [-o out/gpus] [plan|judge]
 
 Without `--stack` it takes this project's own programs: the test of a node, collectives, and two trainings. Where the
 project cannot be installed on the host, `plan` writes PLAN.json here, bench/gpu_host.py runs it there with Python
@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--stack", help="its jobs, of Pulumi.<stack>.yaml")
     parser.add_argument("--gpus", type=int, default=2, help="of a pod, without --stack")
     parser.add_argument(
-        "--profile", default=DEFAULTS["profile"], choices=sorted(PROFILES), help="machine, without --stack"
+        "--machine", default=DEFAULTS["profile"], choices=sorted(PROFILES), help="machine, without --stack"
     )
     parser.add_argument("--binary", action="append", default=[], help="nccl-tests=FOLDER of its programs")
     parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpus")
@@ -126,7 +126,7 @@ def main() -> int:
             raise SystemExit(f"stack {arguments.stack} has no jobs of its own; name one that has them")
         settings = loaded
     else:
-        settings = own_settings(arguments.profile, arguments.gpus)
+        settings = own_settings(arguments.machine, arguments.gpus)
     if arguments.what == "judge":
         return judged(settings, arguments.folder)
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def test_a_wrong_value_has_its_position(root: Path) -> None:
     wrong = at(root, "16\n", "many\n")
     text = message(lambda: load("prod", root))
     expect_message(text, f"\n  {wrong}: tenants[0].gpu_quota: is not a whole number (value: 'many'); write one")
-    expect_message(text, f"\n  {unknown}: tenants[1].gpu_quta: is no field …; did you mean gpu_quota?")
+    expect_message(text, f"\n  {unknown}: tenants[1].gpu_quta: is not a field …; did you mean gpu_quota?")
     expect_message(text, f"\n  {tenant}: tenants[1].gpu_quota: is missing; add it")
 
 

@@ -15,8 +15,8 @@ from toolkit.cli.verify.options import (
     OF_FILES,
     FabricOption,
     Files,
+    MachineOption,
     MoreFiles,
-    ProfileOption,
     WaitOption,
     refuse,
 )
@@ -34,7 +34,7 @@ CordonOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --cordon: do not ask.", rich_help_panel=OF_A_STACK)]
 GpusOption = Annotated[
     int | None,
-    typer.Option(min=1, help="GPUs of the test's pod. Default: all of the profile.", rich_help_panel=OF_FILES),
+    typer.Option(min=1, help="GPUs of the test's pod. Default: all of the machine.", rich_help_panel=OF_FILES),
 ]
 
 
@@ -47,7 +47,7 @@ def command(
     wait: WaitOption = None,
     cordon: CordonOption = False,
     yes: YesOption = False,
-    profile: ProfileOption = None,
+    machine: MachineOption = None,
     fabric: FabricOption = None,
     gpus: GpusOption = None,
     plain: JsonOption = False,
@@ -64,8 +64,8 @@ def command(
     if names := [*(file or ()), *(more or ())]:
         refuse({"cordon": cordon, "wait": wait}, "is for the nodes of a stack, and these are files")
         layout = f"1x{gpus}" if gpus else None
-        request = log_files.request(names, profile=profile, fabric=fabric, layout=layout)
+        request = log_files.request(names, machine=machine, fabric=fabric, layout=layout)
         own = [log_files.job([file], request.model_copy(update={"job": file})) for file in names]
         raise typer.Exit(node_fitness.of_logs(own, plain=plain))
-    refuse({"profile": profile, "fabric": fabric, "gpus": gpus}, "is for logs in files, and none is named")
+    refuse({"machine": machine, "fabric": fabric, "gpus": gpus}, "is for logs in files, and none is named")
     raise typer.Exit(node_fitness.of_stack(stacks.read(stack, name), wait=wait, plain=plain, cordon=cordon, yes=yes))

@@ -1,4 +1,4 @@
-"""Names that commands had before, each with its present one."""
+"""Names that commands and options had before, each with its present one."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,12 @@ NAMES = {
     "split": "state split",
     "settings show": "settings",
     "verify --nodes": "nodes",
+    "verify --profile": "verify --machine",
+    "nodes --profile": "nodes --machine",
     "verify --history": "suite",
 }
 """Former name -> present one; a name of two words is a command with a word behind it."""
-_JUDGING = {"verify", "machine"}
+_JUDGING = {"verify", "nodes", "machine"}
 """Commands whose status of a wrong option is UNJUDGED: their 2 is a judgement."""
 _USAGE = 2
 

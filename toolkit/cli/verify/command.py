@@ -22,8 +22,8 @@ from toolkit.cli.verify.options import (
     AllOption,
     FabricOption,
     Files,
+    MachineOption,
     MoreFiles,
-    ProfileOption,
     WaitOption,
     refuse,
 )
@@ -77,7 +77,7 @@ def command(
     name: OtherName = None,
     job: JobOption = None,
     wait: WaitOption = None,
-    profile: ProfileOption = None,
+    machine: MachineOption = None,
     layout: LayoutOption = None,
     transport: TransportOption = None,
     fabric: FabricOption = None,
@@ -98,7 +98,7 @@ def command(
     """
     names = [*(file or ()), *(more or ())]
     expectations = {
-        "profile": profile,
+        "machine": machine,
         "layout": layout,
         "transport": transport,
         "fabric": fabric,
@@ -116,7 +116,7 @@ def command(
     if names:
         request = log_files.request(
             names,
-            profile=profile,
+            machine=machine,
             layout=layout,
             transport=transport,
             fabric=fabric,

@@ -17,7 +17,7 @@ from toolkit.evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Sha
 def request(
     names: Sequence[str],
     *,
-    profile: str | None = None,
+    machine: str | None = None,
     layout: str | None = None,
     transport: Transport | None = None,
     fabric: Fabric | None = None,
@@ -30,14 +30,14 @@ def request(
 
     `own` returns the programs of a stack's own, which are read where the product has none of the name.
     """
-    machine, own_program = _profile(profile), _program(program, own)
+    hardware, own_program = _hardware(machine), _program(program, own)
     return Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
         program=_name(program),
         prints=own_program.prints if own_program else (),
         metrics=own_program.metrics if own_program else (),
-        profile=profile,
-        fabric=fabric or default_fabric(machine, transport),
+        profile=machine,
+        fabric=fabric or default_fabric(hardware, transport),
         shape=shape(layout),
         nodes=tuple(nodes),
         transport=transport,
@@ -76,9 +76,9 @@ def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabr
     return "roce" if transport is not None and transport.uses_rdma else "ethernet"
 
 
-def _profile(name: str | None) -> Profile | None:
+def _hardware(name: str | None) -> Profile | None:
     if name is not None and name not in PROFILES:
-        raise Problem(f"--profile {name!r} is not known", f"Known: {', '.join(sorted(PROFILES))}.")
+        raise Problem(f"--machine {name!r} is not known", f"Known: {', '.join(sorted(PROFILES))}.")
     return PROFILES.get(name or "")
 
 

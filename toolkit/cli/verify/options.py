@@ -14,9 +14,9 @@ Files = Annotated[
     list[str] | None, typer.Option("--file", "-f", help="Log of the job; repeatable. - is standard input.")
 ]
 MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="Further logs, without -f.")]
-ProfileOption = Annotated[
+MachineOption = Annotated[
     str | None,
-    typer.Option(help="Hardware profile of the nodes: a file of core/hardware/machines.", rich_help_panel=OF_FILES),
+    typer.Option(help="Machine of the nodes: a file of core/hardware/machines.", rich_help_panel=OF_FILES),
 ]
 WaitOption = Annotated[
     float | None,
@@ -28,7 +28,7 @@ WaitOption = Annotated[
 ]
 FabricOption = Annotated[
     Literal["infiniband", "roce", "ethernet"] | None,
-    typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=OF_FILES),
+    typer.Option(help="Kind of fabric. Default: that of the machine's ports.", rich_help_panel=OF_FILES),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Also show the criteria that passed.")]
 

@@ -44,7 +44,7 @@ def node(name: str, **labels: str) -> dict[str, Any]:
 
 def test_logs_are_judged_by_the_node_that_they_name() -> None:
     """With files each log is the test of a node; a fault is shown with its line, and the status is 1."""
-    options = ("--profile", "dgx-h100", "--gpus", "2")
+    options = ("--machine", "dgx-h100", "--gpus", "2")
     status, output = _run(str(LOGS / "busy-gpu.txt"), *options)
     assert status == 1
     assert has(" ".join(output.split()), "gpu01", "unfit", "GPU 1 has 1011 MiB in use by others", "busy-gpu.txt:6")

@@ -17,7 +17,7 @@ from toolkit.cli.verify import log_files
         (["--wait", "soon"], "--wait"),
         (["--unknown"], "--unknown"),
         (["--transport", "pigeon", "-f", "x.log"], "pigeon"),
-        (["--profile", "dgx9", "-f", "x.log"], "Known:"),
+        (["--machine", "dgx9", "-f", "x.log"], "Known:"),
         (["-f", "gone.log"], "gone.log"),
         (["--stack", "none"], "no settings for stack"),
         (["--sharp"], "--sharp is for logs in files"),
@@ -50,7 +50,7 @@ def test_what_was_judged_keeps_its_status(tmp_path: Path) -> None:
     """A failed criterion has status 1, missing evidence status 2."""
     log = tmp_path / "job.log"
     log.write_text(nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + TABLE)
-    asked = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
+    asked = ("--machine", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
     assert exit_status("verify", "-f", str(log), *asked) == 1
     log.write_text("")
     assert exit_status("verify", "-f", str(log), *asked) == 2

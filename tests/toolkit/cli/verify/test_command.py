@@ -23,7 +23,7 @@ from toolkit.cli.verify import command as verify
 from toolkit.cli.verify import log_files
 from toolkit.cli.verify.verdict_tables import conclude
 
-ASKED = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
+ASKED = ("--machine", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
 
 
 _run = partial(finished, verify.command)
@@ -88,7 +88,7 @@ def test_json_is_for_programs(tmp_path: Path) -> None:
     """With --json, outcome, status, jobs and verdicts are printed as JSON."""
     log = _log(tmp_path, nccl(hosts=16, gpus=1) + SINGLE_TABLE)
     status, output = _run(
-        "-f", log, "--profile", "dgx1-v100-16gb", "--layout", "16x01x02", "--transport", "gpudirect", "--json"
+        "-f", log, "--machine", "dgx1-v100-16gb", "--layout", "16x01x02", "--transport", "gpudirect", "--json"
     )
     found = json.loads(output)
     assert found["exit_status"] == status == 2
@@ -126,7 +126,7 @@ def test_simulated_logs_are_reported_as_simulated(tmp_path: Path) -> None:
     [
         (("--layout", "2 by 8"), "02x08"),
         (("--layout", "00x08"), "02x08"),
-        (("--profile", "dgx9"), "dgx1-v100-16gb"),
+        (("--machine", "dgx9"), "dgx1-v100-16gb"),
         (("--program", "nccl"), "nccl-all-reduce"),
         (("-f", "gone.log"), "gone.log"),
     ],
@@ -144,7 +144,7 @@ def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, arguments: tupl
         (("-f", "x.log", "--wait", "0"), "--wait is for the jobs of a stack"),
         (("--layout", "02x08"), "--layout is for logs in files"),
         (("--figures",), "--figures is for logs in files"),
-        (("--figures", "-f", "x.log", "--profile", "dgx-h100"), "--profile says what is judged"),
+        (("--figures", "-f", "x.log", "--machine", "dgx-h100"), "--machine says what is judged"),
     ],
 )
 def test_options_of_files_and_of_a_stack_exclude_each_other(arguments: tuple[str, ...], refused: str) -> None:

@@ -19,7 +19,7 @@ def machines(pool: Pool) -> Section:
     kubelet = pool.tuning.kubelet if pool.tuning else None
     part = calculated(notes, share, profile, 1, kept)
     row: Row = {
-        "profile": profile.name,
+        "machine": profile.name,
         "model": profile.model,
         "machines": len(pool.nodes),
         "GPUs of each": profile.gpus,
