@@ -25,6 +25,8 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     yield from _unfit(settings, gpu)
     yield from _common_driver(settings, gpu)
+    if gpu.operator.installed:
+        yield from _of_others(settings, gpu)
     for pool in settings.gpu_pools:
         yield from _peer_memory(pool)
     brought = any(pool.driver for pool in settings.gpu_pools)
@@ -81,6 +83,20 @@ def _problem_with_path(pool: Pool, problem: str) -> str:
     if pool.own_driver or not pool.declared:
         return pool.driver_place.removesuffix("driver") + problem
     return f"gpu.{problem}, or give pool {pool.name} one of its own, pools.{pool.name}.driver"
+
+
+def _of_others(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
+    """Yield drivers of pools that the owner of the operator does not get from here.
+
+    Where the stack's driver does not support the pool's GPUs, the pool's says what they have.
+    """
+    for pool in settings.gpu_pools:
+        if not pool.own_driver or pool.driver is None or any(unfit(gpu, pool.machine.gpu, gpudirect(pool))):
+            continue
+        yield (
+            f"{pool.driver_place}.version {pool.driver.version} has no effect with gpu.operator.installed: "
+            "who installed the operator brings the drivers; leave it out, or set gpu.operator.installed to false"
+        )
 
 
 def _common_driver(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:

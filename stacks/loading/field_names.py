@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -27,6 +27,24 @@ def closest(model: type[BaseModel], place: Sequence[str | int], present: Collect
     return next(iter(get_close_matches(str(place[-1]), sorted(fields - set(present)), n=1)), None)
 
 
+def inside(model: type[BaseModel], place: Sequence[str | int]) -> str | None:
+    """Return the only field next to the last part of a place that has a field of that name, with it: FIELD.NAME.
+
+    None for a name that users know another field by.
+    """
+    models = [model]
+    for part in place[:-1]:
+        models = below(models, part)
+    name = str(place[-1])
+    fields = {
+        field
+        for each in models
+        for field, info in each.model_fields.items()
+        if not _repeats(info.annotation) and any(name in inner.model_fields for inner in models_of(info))
+    }
+    return f"{fields.pop()}.{name}" if len(fields) == 1 and name not in _MEANT else None
+
+
 def below(models: list[type[BaseModel]], part: str | int) -> list[type[BaseModel]]:
     """Return the models that the next part of a place leads to; of an index, a map's key or a plain field the same."""
     inner = [
@@ -46,6 +64,11 @@ def models_of(field: Any) -> Iterator[type[BaseModel]]:
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield kind
         waiting += get_args(kind)
+
+
+def _repeats(kind: Any) -> bool:
+    """Say whether a type has a list or a map, whose entries a name alone does not lead to."""
+    return get_origin(kind) in (tuple, list, dict) or any(map(_repeats, get_args(kind)))
 
 
 def is_variant(model: type[BaseModel], name: str | int) -> bool:

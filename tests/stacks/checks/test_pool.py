@@ -116,6 +116,10 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             },
             "pools.former.driver has no effect with gpu.enablement device-plugin: …; leave it out",
         ),
+        (
+            {"gpu__operator__installed": True},
+            "pools.former.driver.version 580.173.02 has no effect with gpu.operator.installed: …; leave it out",
+        ),
         # Adapters' drivers
         (
             SECOND_FABRIC | {"fabric__plugin__operator__channel": "v26.1", "release": "4.20"},

@@ -208,6 +208,11 @@ def test_a_tenant_that_is_given_twice_is_reported_once() -> None:
     ("field", "value", "expected"),
     [
         ("protect", "maybe", "protect: is not true or false (value: 'maybe'); write one"),
+        (
+            "gpu",
+            {**settings_of("h100-roce")["gpu"], "installed": True},
+            "gpu.installed: …; did you mean gpu.operator.in",
+        ),
         ("cluster", None, "cluster: is not a map of fields; write its fields below it"),
     ],
 )
