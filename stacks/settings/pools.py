@@ -12,6 +12,7 @@ from components.fabric.network_operator import DocaDriver
 from components.gpu.gpu_operator import DRIVER_VERSION, GpuDriver
 from core.hardware.placement import Reserve
 from core.hardware.profiles import Hca
+from core.model import left_out
 from stacks.settings.cluster import machine_named
 from stacks.settings.fabric import FabricSettings, NetworkOperatorPlugin, RdmaFabric
 from stacks.settings.nodes import TuningSettings
@@ -58,10 +59,14 @@ class PoolSettings(Model):
         default=None, description="compute ports of its machine, in rail order. None: the stack's `ports`"
     )
     reserve: Reserve | None = Field(
-        default=None, description="what its nodes reserve. Left out: the stack's `reserve`; null: the machine's"
+        default=None,
+        description="what its nodes reserve. None: as the machine's file has it",
+        json_schema_extra=left_out("the stack's `reserve`"),
     )
     tuning: TuningSettings | None = Field(
-        default=None, description="tuning of its nodes. Left out: the stack's `tuning`; null: none"
+        default=None,
+        description="tuning of its nodes. None: they stay unchanged except for memlock",
+        json_schema_extra=left_out("the stack's `tuning`"),
     )
     fabric: FabricSettings | None = Field(
         default=None,
@@ -70,13 +75,15 @@ class PoolSettings(Model):
     )
     driver: PoolDriver | None = Field(
         default=None,
-        description="driver of its GPUs, brought by the GPU Operator. Left out: the stack's `gpu.driver`; null: the "
-        "nodes' image has the driver already. Pools whose drivers differ get an NVIDIADriver each",
+        description="driver of its GPUs, brought by the GPU Operator. None: the nodes' image has the driver already. "
+        "Pools whose drivers differ get an NVIDIADriver each",
+        json_schema_extra=left_out("the stack's `gpu.driver`"),
     )
     adapter_driver: PoolAdapterDriver | None = Field(
         default=None,
-        description="driver of its adapters, brought by the Network Operator. Left out: that of its fabric's `plugin`; "
-        "null: the driver that the nodes have. Pools whose drivers or plugins differ get a NicNodePolicy each",
+        description="driver of its adapters, brought by the Network Operator. None: the driver that the nodes have. "
+        "Pools whose drivers or plugins differ get a NicNodePolicy each",
+        json_schema_extra=left_out("`driver` of its fabric's `plugin`"),
     )
     mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
     taints: tuple[Taint, ...] = Field(

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from core.model import LEFT_OUT
 from stacks.loading.bases import SETTING
 from stacks.loading.settings import Settings
 from stacks.settings.base import Based
@@ -84,6 +85,8 @@ def _written(schema: Any, *, part: bool = False, names: bool = False) -> Any:
         return schema
     written: dict[str, Any] = {}
     for key, value in schema.items():
+        if not names and key == "default" and LEFT_OUT in schema:
+            continue
         if part and not names and key == "$ref":
             written[key] = value.replace(_DEFINITIONS, f"{_DEFINITIONS}{_PART}")
         elif part and not names and key == "oneOf":

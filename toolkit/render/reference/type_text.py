@@ -14,6 +14,8 @@ from pydantic import AwareDatetime, BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
+from core.model import LEFT_OUT
+
 Link = Callable[[type[BaseModel]], str]
 """Returns the link to another model from the page at hand."""
 
@@ -173,9 +175,11 @@ def unit(name: str, annotation: Any, description: str) -> str:
 
 
 def default(field: FieldInfo) -> str:
-    """Return the default as YAML in one line; `required` without one."""
+    """Return the default as YAML in one line, or in words where null is another value; `required` without one."""
     if field.is_required():
         return "required"
+    if isinstance(field.json_schema_extra, dict) and LEFT_OUT in field.json_schema_extra:
+        return str(field.json_schema_extra[LEFT_OUT])
     value = field.get_default(call_default_factory=True, validated_data={})
     return f"`{scalar(_plain(value))}`"
 

@@ -7,6 +7,7 @@ import pytest
 from pydantic import Field
 
 from components.base.model import DnsLabel, Model, Seconds
+from core.model import left_out
 from toolkit.render.reference import markdown, tables, type_text
 
 
@@ -41,6 +42,7 @@ class Everything(Model):
     labels: dict[str, DnsLabel] = Field(default_factory=dict)
     shapes: tuple[Annotated[Round | Square, Field(discriminator="shape")], ...] = Field(min_length=1)
     only: Round = Field(default=Round(shape="round"))
+    other: Colour | None = Field(default=None, json_schema_extra=left_out("that of `colour`"))
     words: tuple[str, ...] = Field(default=("a", "0200"), description="texts|of <two>")
 
 
@@ -61,6 +63,7 @@ def test_types_and_defaults_are_in_plain_words() -> None:
         "labels": ["map of text to DNS label", "`{}`", ""],
         "shapes": ["list of Round (`shape: round`) or Square (`shape: square`), not empty", "required", ""],
         "only": ["Round", "`{shape: round}`", "Something round"],
+        "other": ["`red`, `blue` or `null`", "that of `colour`", ""],
         "words": ["list of text", "`[a, '0200']`", "texts/of \\<two>"],
     }
     assert rows(Round)["radius_gib"] == ["whole number, GiB, 1 to 2,000", "`1`", "how large it is"]
