@@ -114,6 +114,13 @@ def test_a_former_name_is_answered_with_the_present_one(former: str, commands: d
     }
 
 
+def test_a_former_option_with_its_value_is_answered() -> None:
+    """An option that has another name now is known with its value behind =, too."""
+    assert former_names.current(["verify", "--profile=dgx-h100"]) == (
+        "`./hpc verify --profile` is now `./hpc verify --machine`."
+    )
+
+
 def test_a_command_that_is_terminated_removes_its_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,9 +33,10 @@ _USAGE = 2
 
 def current(arguments: Sequence[str]) -> str | None:
     """Return what a command line's command is called now; None where it has no former name."""
+    further = {argument.partition("=")[0] for argument in arguments[1:]}
     for former, present in NAMES.items():
         command, _, word = former.partition(" ")
-        if arguments[:1] == [command] and (not word or word in arguments[1:]):
+        if arguments[:1] == [command] and (not word or word in further):
             return f"`./hpc {former}` is now `./hpc {present}`."
     return None
 
