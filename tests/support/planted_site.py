@@ -147,7 +147,7 @@ class Site:
 
 
 def _with_stack(words: Sequence[str]) -> list[str]:
-    length = 2 if words[0] == "state" else 1
+    length = 2 if words[0] in {"ci", "hardware", "state"} else 1
     return [*words[:length], "--stack", "lab", *words[length:]]
 
 
