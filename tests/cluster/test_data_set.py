@@ -66,7 +66,7 @@ def test_the_walk_from_labels_to_a_better_choice(lab: Lab) -> None:
 
 def _lose_a_label(lab: Lab) -> None:
     """Take a label away that the training reads: its job ends at once, and verification names the cause."""
-    trained = (lab.root / "data" / "rare.train.list").read_text()
+    trained = (lab.root / "stacks/examples/rare.train.list").read_text()
     label = next(path for path in trained.split() if "/label/" in path)
     (lab.root / SETS / label).unlink()
     file = lab.root / SETTINGS
