@@ -26,7 +26,7 @@ LAST = "Removing the environment"
 """The heading of what is not followed here: nothing would be left to search."""
 SCALE = "ibm-spectrum-scale-csi-driver"
 DEBUGGED = ("pulumi", "preview", "--json", "--logtostderr", "-v=9")
-"""The engine itself then prints what passes between it and the program: docs/guide/operations.md warns of it."""
+"""The engine itself then prints what passes between it and the program."""
 RAISING = """
 
 def broken(known):

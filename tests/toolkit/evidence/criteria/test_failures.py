@@ -29,7 +29,7 @@ def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
         "(Worker pid=12, ip=10.0.0.3) ValueError: no such file",
         "slurmstepd: error: Detected 1 oom_kill event in StepId=88123.0. Some of the step tasks have been OOM Killed.",
         "Memory cgroup out of memory: Killed process 812 (python3) total-vm:1024kB",
-        "/work/run.sh: line 28:  8156 Killed                  python3 train.py",
+        "/opt/train/run.sh: line 28:  8156 Killed                  python3 train.py",
         "E1125 15:50:01.000000 1 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1)",
         f"{NCCL} NET/IB : Got completion from peer 10.0.0.1<1> with error 12, opcode 0, len 0, vendor err 129",
     ],

@@ -10,7 +10,7 @@ LOG = Path(__file__).parent.parent / "logs" / "ibnetdiscover" / "cable-lanes.pas
 
 
 def test_the_lab_has_its_cables() -> None:
-    """Each cable is read at both ends; the switch's aggregation node is told from adapters."""
+    """Each cable is read at both ends; the switch's aggregation node is distinguished from adapters."""
     found = only(IbNetDiscover, LOG)
     assert found.complete
     assert found.unread_total == 0
