@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a site of a commit of the working tree, with a stack, and the packages that run this test."""
     folder = tmp_path_factory.mktemp("site")
     checkout = checkouts.copy(folder)
-    walked(f"git init -q && git add -A -- . ':!.venv' && git {_WHO} commit -q -m product", checkout)
+    walked(f"git init -q && git add -A && git {_WHO} commit -q -m product", checkout)
     walked("./hpc init --site ../lab", checkout)
     site = folder / "lab"
     packages = site / "product" / ".venv"
