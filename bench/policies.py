@@ -159,8 +159,8 @@ def _rules(arguments: argparse.Namespace) -> float:
 
 def _rules_alone(templates: int, runs: int) -> dict[str, float]:
     from policies.check import Checker  # noqa: PLC0415 - see above: the process that starts others stays small
-    from policies.inventory import Inventory  # noqa: PLC0415
-    from policies.objects import Obj  # noqa: PLC0415
+    from policies.manifests.inventory import Inventory  # noqa: PLC0415
+    from policies.manifests.objects import Obj  # noqa: PLC0415
     from policies.rules import RULES  # noqa: PLC0415
 
     manifests = list(_manifests(templates))

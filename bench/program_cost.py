@@ -32,8 +32,8 @@ def main(nodes: int, tenants: int) -> None:
     from bench import projects  # noqa: PLC0415
     from policies.check import Checker  # noqa: PLC0415
     from policies.configuration import Configuration  # noqa: PLC0415
-    from policies.inventory import Inventory  # noqa: PLC0415
-    from policies.objects import objects  # noqa: PLC0415
+    from policies.manifests.inventory import Inventory  # noqa: PLC0415
+    from policies.manifests.objects import objects  # noqa: PLC0415
     from toolkit.cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from toolkit.render.manifests import manifests  # noqa: PLC0415
 

@@ -7,14 +7,12 @@ from typing import Any
 
 from policies.configuration import Configuration, divide
 from policies.findings import Finding, Severity, Undetermined
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory, is_applied
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import ReadLog, Unknown, overlap, show
 from policies.rule import ALL_KINDS, AnyRule, Parameters
 from policies.rules import RULES
-from policies.unknown_values import ReadLog, overlap
-from policies.values import Unknown, show
-from policies.views.applied_texts import is_applied
-from policies.violation import Violation
 
 _PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.LINK: "cannot be verified here: "}
 

@@ -20,10 +20,9 @@ from core.yaml import text as yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
-from policies.inventory import Inventory
-from policies.objects import Obj, opened
-from policies.pack.schema import properties
-from policies.rule import ALL_KINDS, FIXTURES, AnyRule
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj, opened
+from policies.rule import ALL_KINDS, FIXTURES, AnyRule, properties
 from policies.rules import FAMILIES, RULES
 from policies.ways_around import table
 

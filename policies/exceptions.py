@@ -17,7 +17,7 @@ from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")

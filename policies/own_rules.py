@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from core import project
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import AnyRule, Parameters, Rule
-from policies.violation import Violation
 
 ROOT = project.FOLDER
 """The project's folder, in which the folders are."""

@@ -1,6 +1,6 @@
-"""What a rule is."""
+"""What a rule is, and the schema of its parameters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 from core.apis.kinds import Kind
 from core.model import Model
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.violation import Violation
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 
 FIXTURES = Path(__file__).with_name("fixtures")
 """Manifests that rules allow and deny, in `<rule>/allowed` and `<rule>/denied`: for the pages and the tests."""
@@ -58,3 +58,29 @@ class Rule(Generic[P]):
 
 
 AnyRule = Rule[Any]
+
+
+_DEFINITIONS = "#/$defs/"
+
+
+def properties(parameters: type[Parameters]) -> dict[str, dict[str, Any]]:
+    """Return the JSON schema of each parameter, by name; empty when there are none.
+
+    The engine takes properties only, so that what is under `$defs` is put in its place. A model that contains
+    itself has no such schema.
+    """
+    if not parameters.model_fields:
+        return {}  # most rules; making a schema takes longer than all else at the start
+    schema = parameters.model_json_schema()
+    definitions = schema.get("$defs", {})
+    return {name: _inline(value, definitions) for name, value in schema.get("properties", {}).items()}
+
+
+def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(entry, definitions) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    reference = schema.get("$ref", "")
+    resolved = {**definitions[reference.removeprefix(_DEFINITIONS)], **schema} if reference else schema
+    return {key: _inline(value, definitions) for key, value in resolved.items() if key not in ("$ref", "title")}

@@ -8,8 +8,7 @@ from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policies.configuration import BESIDE, COMPLETE, EXCEPTIONS, FOLDERS, OWN_RULES, PARAMETERS, WHOLE_STACK
 from policies.findings import Severity, Undetermined
-from policies.pack.schema import properties
-from policies.rule import AnyRule
+from policies.rule import AnyRule, properties
 
 LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
 _PAGE = "docs/reference/policies/README.md"

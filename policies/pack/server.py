@@ -12,16 +12,15 @@ from pulumi.runtime.proto import analyzer_pb2 as messages
 from pulumi.runtime.proto import analyzer_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
+from policies import version
 from policies.configuration import DISABLED, LEVEL, ConfigurationError
 from policies.exceptions import RuleException, load
 from policies.findings import Severity
-from policies.pack.engine_resources import as_objects
 from policies.pack.examination import Diagnostic, Examination
 from policies.pack.policy_list import LEVELS, policies_of
-from policies.pack.properties import Properties
+from policies.pack.resources import Properties, as_objects
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.version import version
 
 NAME = "hpc"
 VERSION = version()

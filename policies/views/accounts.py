@@ -16,11 +16,11 @@ from core.apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from core.apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
-from policies.rbac import Rbac
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Pod
 from policies.scc import USABLE_BY_ALL, Release, User
+from policies.scc.rbac import Rbac
 from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from policies.inventory import Inventory
-from policies.pods import CONTAINER_LISTS, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.pods import CONTAINER_LISTS, Pod
+from policies.manifests.values import Path, read
 from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
 from policies.scc.seccomp import PROFILE, about_profile
-from policies.values import Path, read
 from policies.views.accounts import ANYBODY, accounts
 from policies.views.admission_fields import admission_part, freed, pruned
 from policies.views.namespaces import STAND_IN, UNKNOWN, Allocation, Namespaces

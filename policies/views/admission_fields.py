@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policies.pods import CONTAINER_LISTS, Pod
+from policies.manifests.pods import CONTAINER_LISTS, Pod
+from policies.manifests.values import Path, Tree, Unknown, is_mapping, overlap
 from policies.scc import REQUIRED_ANNOTATION
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION
-from policies.unknown_values import overlap
-from policies.values import Path, Tree, Unknown, is_mapping
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC", "hostUsers", "os", "securityContext")
 _OF_CONTAINER = ("securityContext", "ports")

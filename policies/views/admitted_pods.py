@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import read
 from policies.rule import Parameters
 from policies.scc import Release
-from policies.values import read
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists
 from policies.views.admission import Admission, admission
 from policies.views.admission_fields import hidden

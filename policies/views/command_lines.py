@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
-from policies.pods import Container
-from policies.values import Path
+from policies.manifests.pods import Container
+from policies.manifests.values import Path
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them

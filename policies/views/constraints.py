@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from policies.objects import Obj
+from policies.manifests.objects import Obj
+from policies.manifests.values import Tree
 from policies.scc import InvalidPod, Release, default_sccs
 from policies.scc.scc_defaults import defaulted_scc
-from policies.values import Tree
 
 ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
 HOST_FIELDS = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from core.apis.field_values import PORT_RANGE, PORTS, QUANTITIES, QUANTITY, WORDS
 from core.apis.fields import Content
-from policies.values import Tree, brief
+from policies.manifests.values import Tree, brief
 
 _BYTES = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGTP])i?[bB]")
 _OTHERWISE = "Write a quantity: a number, with a suffix of the API or without: 500m, 2, 64Gi, 1G"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename
 from typing import Any
 
-from policies.values import Tree, read
+from policies.manifests.values import Tree, read
 from policies.views.constraints import capability
 
 FILES = ("/etc/crio/crio.conf", "/etc/crio/crio.conf.d/*")

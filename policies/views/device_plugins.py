@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from core.apis.kinds import CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.values import Path, Tree, Unknown, brief, read
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, Tree, Unknown, brief, read
 
 KINDS = (CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY)
 DEFAULT_PREFIX = "rdma"

@@ -7,9 +7,8 @@ from functools import lru_cache
 from core.apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
 from core.apis.names import DEVICE_CLASS_PREFIX, NVIDIA_PREFIX, RDMA_PREFIX
 from core.apis.quantity import whole
-from policies.objects import Obj
-from policies.pods import Container, Pod
-from policies.resources import Request
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Container, Pod, Request
 
 RUNNING = "containers"
 _INIT = "initContainers"

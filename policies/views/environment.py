@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from policies.pods import Container
-from policies.values import Path, Unknown, brief, is_mapping
+from policies.manifests.pods import Container
+from policies.manifests.values import Path, Unknown, brief, is_mapping
 
 
 class Variable(NamedTuple):

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 from core.apis.fields import Content, Field, Type
-from policies.values import Path, Tree, Unknown, brief
+from policies.manifests.values import Path, Tree, Unknown, brief
 from policies.views.contents import LIST, Closer, of_type, quantity, value_check
 from policies.views.names import is_qualified
 

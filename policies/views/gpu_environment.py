@@ -7,11 +7,11 @@ Source: NVIDIA/nvidia-container-toolkit, internal/config/image/cuda_image.go and
 
 from collections.abc import Iterator
 
-from policies.objects import Obj
-from policies.part import Part
-from policies.pod_specs import NO_PODS, is_object
-from policies.pods import Container
-from policies.values import Path
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part
+from policies.manifests.pod_specs import NO_PODS, is_object
+from policies.manifests.pods import Container
+from policies.manifests.values import Path
 from policies.views.devices import gpus
 
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"

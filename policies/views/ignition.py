@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_to_bytes
 
-from policies.objects import Obj
-from policies.values import Path, Tree, read
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, Tree, read
 
 _FILES: Path = ("spec", "config", "storage", "files")
 _UNITS: Path = ("spec", "config", "systemd", "units")

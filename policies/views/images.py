@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.apis.kinds import DEPLOYMENT_CONFIG
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 
 _TRIGGERS = "image.openshift.io/triggers"
 DOCKER_HUB = "docker.io"

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pydantic import Field
 
-from policies.part import Root
+from policies.manifests.part import Root
 from policies.rule import Parameters
 
 PARTS = (

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from core.apis.kinds import MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED
-from policies.objects import Obj
-from policies.values import Path
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path
 
 KINDS = (MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED)
 """The kinds that set arguments."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from policies.values import Path, Tree, read
+from policies.manifests.values import Path, Tree, read
 
 _OPEN_PORT = "serves the state of all its pods to whoever reaches its port {}"
 _ANONYMOUS = "takes requests without credentials"

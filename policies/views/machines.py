@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from core.apis.kinds import NODE
 from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import whole
-from policies.inventory import Inventory
+from policies.manifests.inventory import Inventory
 
 MOST_GPUS = 16
 """GPUs of the largest node that NVIDIA's device plugin serves : more are on no node."""

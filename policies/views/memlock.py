@@ -10,9 +10,9 @@ from typing import Any
 
 from core.apis.kinds import MACHINE_CONFIG
 from core.apis.names import MACHINE_CONFIG_ROLE
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.values import read
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import read
 from policies.views.ignition import texts
 
 MASTERS = "master"

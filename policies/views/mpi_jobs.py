@@ -5,9 +5,9 @@ from posixpath import basename
 
 from core.apis.mpirun import number
 from core.apis.quantity import whole
-from policies.objects import Obj
-from policies.pods import Container, Pod
-from policies.values import Path, Unknown
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Path, Unknown
 from policies.views import devices
 from policies.views.mpirun import Mpirun, calls
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from posixpath import basename
 
 from core.apis.mpirun import LAUNCHERS, Value, number, read
-from policies.pods import Container
-from policies.values import Path
+from policies.manifests.pods import Container
+from policies.manifests.values import Path
 from policies.views.command_lines import Command, commands, text
 
 _MARKS = re.compile("mpirun|mpiexec|orterun|prterun|horovodrun")

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from policies.objects import Obj
-from policies.part import Part
-from policies.values import Path, Tree
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part
+from policies.manifests.values import Path, Tree
 
 _KYVERNO = (
     Kind("kyverno.io", "v1", "ClusterPolicy", "clusterpolicies", "Cluster"),

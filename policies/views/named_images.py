@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from core.apis import kinds
-from policies.objects import objects
-from policies.pods import Container
-from policies.values import Tree, Unknown, entries, read
+from policies.manifests.objects import objects
+from policies.manifests.pods import Container
+from policies.manifests.values import Tree, Unknown, entries, read
 from policies.views.object_images import images
 
 _FLAG = re.compile(r"--?[\w-]*image(?:=(?P<image>.+))?$")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.apis.names import NETWORKS
-from policies.pods import Pod
-from policies.values import read
+from policies.manifests.pods import Pod
+from policies.manifests.values import read
 from policies.views.go_json import parse_folded
 
 DEFAULT_NETWORK = "v1.multus-cni.io/default-network"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from core.apis import kinds
 from core.apis.kind import Kind
-from policies.objects import Obj
-from policies.part import Part
-from policies.pod_specs import NO_PODS, is_object
-from policies.values import Path, Tree, is_mapping
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part
+from policies.manifests.pod_specs import NO_PODS, is_object
+from policies.manifests.values import Path, Tree, is_mapping
 
 _PARTS = ("repository", "image", "version")
 _NVIDIA = (kinds.CLUSTER_POLICY.group, kinds.NIC_CLUSTER_POLICY.group)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.apis.fields import Type
-from policies.values import brief, show
+from policies.manifests.values import brief, show
 from policies.views.fields import Above, Misfit, similar_field, unprintable
 
 _LONGEST = 64

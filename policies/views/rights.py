@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from policies.rbac import EVERY
-from policies.values import Tree, read
+from policies.manifests.values import Tree, read
+from policies.scc.rbac import EVERY
 from policies.views.platform_apis import CHANGED, NAMES, PLATFORM, VERBS
 
 _CHANGE = frozenset({EVERY, "create", "update", "patch", "delete", "deletecollection"})

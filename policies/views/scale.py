@@ -2,7 +2,7 @@
 
 from core.apis.kinds import NODE, SCALE_CLUSTER
 from core.apis.names import SCALE_CORE
-from policies.inventory import Inventory
+from policies.manifests.inventory import Inventory
 
 
 def is_deployed(inventory: Inventory) -> bool:

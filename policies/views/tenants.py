@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from pydantic import Field
 
-from policies.part import Root
-from policies.rbac import GROUP, Subject
+from policies.manifests.part import Root
+from policies.scc.rbac import GROUP, Subject
 from policies.views.infrastructure import Infrastructure
 
 NAMESPACES = (

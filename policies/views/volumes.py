@@ -9,9 +9,9 @@ from posixpath import normpath
 from core.apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from core.apis.names import SCALE_CSI_DRIVER
 from core.wording import plural
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.values import Path, Unknown, brief
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, Unknown, brief
 
 HANDLE: Path = ("spec", "csi", "volumeHandle")
 

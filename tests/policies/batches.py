@@ -11,9 +11,9 @@ from typing import Any
 
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pack.properties import Properties
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.pack.resources import Properties
 from tests.policies.conftest import Case, findings, rule_named
 from tests.policies.servicer import wired
 

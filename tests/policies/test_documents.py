@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from core.yaml.scalars import resolve
-from policies.documents import DEEPEST, Aliases, Document, NotReadable, documents
+from policies.manifests.documents import DEEPEST, Aliases, Document, NotReadable, documents
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.texts import Chunk, chunks, decode
 

@@ -16,11 +16,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from policies.check import Checker
-from policies.documents import Aliases, documents
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pack.properties import Properties
-from policies.values import show
+from policies.manifests.documents import Aliases, documents
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import show
+from policies.pack.resources import Properties
 from tests.policies.conftest import unknowns
 from tests.support.manifests import inventions, mutants, texts
 from toolkit.cli.check.examination import examine

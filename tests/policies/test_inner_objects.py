@@ -10,11 +10,10 @@ import yaml
 
 from policies.check import Checker
 from policies.findings import Finding, Severity, Undetermined
-from policies.inventory import Inventory
-from policies.objects import Obj, objects, opened
-from policies.pack.engine_resources import as_objects
-from policies.pack.properties import Properties
-from policies.values import Unknown, show
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj, objects, opened
+from policies.manifests.values import Unknown, show
+from policies.pack.resources import Properties, as_objects
 from tests.policies.conftest import rule_named
 
 VOLUME: dict[str, Any] = {

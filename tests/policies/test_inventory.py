@@ -3,8 +3,8 @@
 from typing import Any
 
 from core.apis.kinds import CONFIG_MAP, RESOURCE_FLAVOR
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 
 
 def _object(version: str, kind: str, **metadata: Any) -> Obj:

@@ -9,8 +9,8 @@ from policies import own_rules
 from policies.check import configured_checker
 from policies.configuration import OWN_RULES, ConfigurationError, divide, with_file, with_site_rules
 from policies.findings import Finding, Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 from tests.policies.servicer import Servicer
 
 FOLDER = "tests/policies/own_rules"

@@ -11,13 +11,11 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
 from policies.configuration import ConfigurationError, divide
 from policies.exceptions import RuleException
-from policies.findings import Finding, Undetermined
-from policies.pack.engine_resources import as_objects
-from policies.pack.properties import Properties
-from policies.redaction import redact, secret_texts, texts
+from policies.findings import Finding, Undetermined, redact, secret_texts, texts
+from policies.manifests.values import read
+from policies.pack.resources import Properties, as_objects
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.values import read
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named, unknowns
 from tests.policies.servicer import Servicer, token_of, urn, wired
 from tests.support.recorded import ROOT, environment

@@ -7,10 +7,10 @@ import pytest
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.check import Checker
 from policies.findings import Finding, Undetermined
-from policies.inventory import Inventory
-from policies.objects import Obj, items
-from policies.templates import process
-from policies.values import Tree, Unknown, read, show
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj, items
+from policies.manifests.templates import process
+from policies.manifests.values import Tree, Unknown, read, show
 from tests.policies.conftest import rule_named
 
 CONTAINER: dict[str, Any] = {"name": "c", "image": "x", "securityContext": {"privileged": True}}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from policies.rbac import Rbac
-from policies.values import Unknown
+from policies.manifests.values import Unknown
+from policies.scc.rbac import Rbac
 
 GROUP = "rbac.authorization.k8s.io"
 API = f"{GROUP}/v1"

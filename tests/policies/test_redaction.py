@@ -1,8 +1,7 @@
 """Secrets in what a finding says."""
 
 from core.pulumi_values import REDACTED
-from policies.findings import Finding, Severity
-from policies.redaction import redact
+from policies.findings import Finding, Severity, redact
 
 
 def test_neither_message_nor_remedy_shows_a_secret() -> None:

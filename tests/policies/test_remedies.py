@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from tests.policies.conftest import rule_named
 
 Tree = dict[str, Any]

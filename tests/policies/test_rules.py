@@ -12,8 +12,8 @@ from policies import rules
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from policies.rule import AnyRule
 from policies.rules import RULES, pods
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named

@@ -6,8 +6,8 @@ from policies.check import Checker
 from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
 from policies.exceptions import waive
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks.loading.settings import load
 from tests.support.recorded import A_DAY, OURS, ROOT, environment
 from toolkit.cli.shared.policy_configuration import configuration

@@ -4,8 +4,8 @@ from typing import Any
 
 from policies.check import Checker
 from policies.findings import Undetermined
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 
 API = "trainer.kubeflow.org/v1alpha1"
 STEP = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

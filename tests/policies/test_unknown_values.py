@@ -3,10 +3,9 @@
 import pytest
 
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.unknown_values import ReadLog
-from policies.values import Path, Unknown
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, ReadLog, Unknown
 
 IMAGE = Unknown(("spec", "containers", 0, "image"))
 POD = {

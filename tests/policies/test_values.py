@@ -3,8 +3,8 @@
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
-from policies.pack.properties import Properties
-from policies.values import Unknown, entries, mapping, read, show
+from policies.manifests.values import Unknown, entries, mapping, read, show
+from policies.pack.resources import Properties
 
 
 def test_unknown_values_keep_their_place() -> None:

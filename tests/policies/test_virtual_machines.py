@@ -3,8 +3,8 @@
 from typing import Any
 
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 
 
 def _machine(**spec: Any) -> Obj:

@@ -5,8 +5,8 @@ import pytest
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from policies.ways_around import FOLDER, OWN, Way, ways
 from tests.policies.conftest import rule_named
 

@@ -19,8 +19,8 @@ from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
 from policies.exceptions import waive
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks import environment
 from stacks.loading.settings import PROJECT, Settings, SettingsError, parse
 from tests.support.fragments import WHOLE, stacks, unchanged

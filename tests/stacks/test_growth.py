@@ -12,8 +12,8 @@ import pytest
 from bench.scaled import platform
 from core.pulumi_values import REDACTED
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks import environment
 from stacks.loading.settings import PROJECT, parse
 from tests.support.recorded import ROOT

@@ -5,8 +5,8 @@ from typing import Any
 
 from policies.check import Checker
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from tests.support.recorded import component
 from toolkit.render.manifests import manifests
 

@@ -16,8 +16,8 @@ from core.progress import SILENT
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks.settings.platform import Settings
 from tests.support.lab import eventually
 from tests.support.user import User

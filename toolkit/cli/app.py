@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from core import project
+from policies import version
 from toolkit.cli.shared import former_names
 from toolkit.cli.shared.command_groups import built
 from toolkit.cli.shared.errors import explain, print_error
@@ -166,8 +167,6 @@ def _name_the_option(error: Any) -> None:
 
 def _print_version(requested: bool) -> None:
     if requested:
-        from policies.version import version  # noqa: PLC0415 - it reads YAML, which most starts do not need
-
         typer.echo(f"hpc {version()}")
         raise typer.Exit
 

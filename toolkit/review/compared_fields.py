@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.apis import kinds, names
-from policies.values import mapping
+from policies.manifests.values import mapping
 from toolkit.review.model import Resource
 from toolkit.review.paths import Path
 

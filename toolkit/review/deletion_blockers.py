@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, Kind
 from core.wording import plural
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.job_status import finished
 from toolkit.review.model import Change, Op, Resource

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.apis import kinds
-from policies import values
+from policies.manifests import values
 from toolkit.review import event_properties, events, live, paths
 from toolkit.review.job_status import finished
 from toolkit.review.model import Change, Op, Resource, Review

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.pulumi_values import REDACTED, SIGNATURE, UNKNOWN_STRING
-from policies.values import mapping
+from policies.manifests.values import mapping
 from toolkit.review.model import UNKNOWN, Resource
 
 _OWN = ("__defaults", "__internal", "__inputs", "__fieldManager", "__initialApiVersion")

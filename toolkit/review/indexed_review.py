@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from core.apis.kinds import Kind
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, Unknown
 from policies.scc import Release
-from policies.values import Path, Unknown
 from toolkit.review import paths
 from toolkit.review.cluster_facts import Facts
 from toolkit.review.model import UNKNOWN, Change, Resource, Review

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from policies.values import entries, mapping, read
+from policies.manifests.values import entries, mapping, read
 from toolkit.review.model import Resource
 
 _ENDS = frozenset({"Complete", "Succeeded", "Failed"})

@@ -2,7 +2,7 @@
 
 from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import whole
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.model import Resource
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from policies.values import mapping
+from policies.manifests.values import mapping
 from toolkit.review import paths
 from toolkit.review.event_properties import without_secrets
 from toolkit.review.model import Change, Op, Resource, Review

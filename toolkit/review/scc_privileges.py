@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from core.apis.names import IPC_LOCK, NET_BIND_SERVICE
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capabilities
 
 _FLAGS = {

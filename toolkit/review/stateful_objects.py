@@ -12,7 +12,7 @@ from core.apis.kinds import (
     STORAGE_CLASS,
 )
 from core.wording import plural
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.review.indexed_review import IndexedReview, group
 from toolkit.review.model import Op, Resource
 

@@ -7,10 +7,10 @@ from pydantic import Field
 from core.apis.api_lifecycle import LIVES, Life, Release
 from core.apis.kinds import Kind
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 _NEWEST: Release = (1, 999)
 _BY_KIND: dict[tuple[str, str, str], Life] = {

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from core.apis.fields import root
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown, brief, is_mapping
 from policies.rule import ALL_KINDS, Parameters, Rule
-from policies.values import Path, Unknown, brief, is_mapping
 from policies.views.builtin import unknown_kind
 from policies.views.fields import Walk
 from policies.views.placement import explain
-from policies.violation import Violation
 
 _MOST = 20
 _MEANT, _MISSPELT = "did you mean", "Correct the name of the field"

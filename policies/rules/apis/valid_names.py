@@ -5,14 +5,13 @@ from itertools import islice
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Pod
+from policies.manifests.values import Tree, brief, is_mapping
 from policies.rule import Parameters, Rule
-from policies.values import Tree, brief, is_mapping
 from policies.views import names
-from policies.violation import Violation
 
 _MOST = 20
 _LABEL = f"lowercase letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from core.apis.kinds import RUNTIME_CLASS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import brief, read
 from policies.rule import ALL_KINDS, Rule
-from policies.values import brief, read
 from policies.views.devices import gpus
 from policies.views.environment import variables
 from policies.views.gpu_environment import (
@@ -28,7 +28,6 @@ from policies.views.gpu_environment import (
     selects_devices,
 )
 from policies.views.tenants import TENANTS, Tenancy
-from policies.violation import Violation
 
 _ANNOTATIONS = ("cdi.k8s.io/", "nvidia.cdi.k8s.io/")
 _DEVICE_LISTS = ("/var/run/nvidia-container-devices", "/run/nvidia-container-devices")

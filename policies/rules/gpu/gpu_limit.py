@@ -7,16 +7,14 @@ from pydantic import Field
 from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Container, Pod
-from policies.resources import Request
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Container, Pod, Request
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.values import brief
 from policies.views.devices import is_gpu, place, runs_along
 from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
-from policies.violation import Violation
 
 
 class GpuLimit(Parameters):

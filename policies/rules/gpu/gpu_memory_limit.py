@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 from core.apis.quantity import amount
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
-from policies.resources import Request
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Request
 from policies.rule import Parameters, Rule
 from policies.views.devices import gpus
-from policies.violation import Violation
 
 _LIMITED = ("cpu", "memory")
 

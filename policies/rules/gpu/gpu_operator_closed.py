@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_POLICY
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import read
 from policies.rule import Parameters, Rule
-from policies.values import read
-from policies.violation import Violation
 
 _BY_VARIABLE = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
 _BY_MOUNT = "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS"

@@ -10,13 +10,13 @@ from core.apis.kinds import CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_R
 from core.apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, GPU_SLICE_PREFIXES
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown, read
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, read
 from policies.views.devices import SHARES, copies, demands, device_class, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
-from policies.violation import Violation
 
 _REQUESTS = "requests."
 _USUAL = (*GPU_SLICE_PREFIXES, *SHARES, DEVICE_CLASS_PREFIX)

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import CONFIG_MAP, SECRET, Kind
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Tree, Unknown, read
 from policies.rule import Rule
-from policies.values import Tree, Unknown, read
 from policies.views.gpu_environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects_devices
 from policies.views.tenants import TENANTS, Tenancy
-from policies.violation import Violation
 
 _ENV_FROM = "envFrom"
 _KEYS: Mapping[str, Kind] = {"configMapKeyRef": CONFIG_MAP, "secretKeyRef": SECRET}

@@ -9,15 +9,15 @@ from core.apis import nccl
 from core.apis.names import RDMA_PREFIX
 from core.hardware.profiles import PROFILES
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.values import Path
 from policies.views.devices import is_gpu, rdma
 from policies.views.environment import variables
 from policies.views.mpirun import calls
-from policies.violation import Violation
 
 _PREFIX = "NCCL_"
 _LEVEL = "NCCL_DEBUG"

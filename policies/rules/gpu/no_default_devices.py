@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import LIMIT_RANGE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.values import brief
-from policies.violation import Violation
 
 _DEFAULTS = ("default", "defaultRequest")
 

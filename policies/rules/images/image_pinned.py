@@ -8,12 +8,12 @@ from pydantic import Field
 
 from core.apis.kinds import CATALOG_SOURCE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.images import has_image_stream, parse
 from policies.views.object_images import images
-from policies.violation import Violation
 
 _FOLLOWS = (CATALOG_SOURCE.group, CATALOG_SOURCE.kind)
 """A catalogue follows its tag on purpose: OLM pulls it again, and subscriptions name the versions."""

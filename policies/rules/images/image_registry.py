@@ -7,12 +7,12 @@ from functools import lru_cache
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.images import DOCKER_HUB, parse
 from policies.views.object_images import images
-from policies.violation import Violation
 
 _LONGEST = 253
 _LOOKALIKE = 0.9

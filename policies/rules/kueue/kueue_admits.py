@@ -7,12 +7,12 @@ from pydantic import Field
 
 from core.apis.kinds import CRON_JOB, WORKLOAD
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Tree, is_mapping, read
 from policies.rule import ALL_KINDS, Rule
-from policies.values import Path, Tree, is_mapping, read
 from policies.views.tenants import TENANTS, Tenancy
-from policies.violation import Violation
 
 _PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 _PRIORITY = "kueue.x-k8s.io/priority-class"

@@ -9,14 +9,13 @@ from core.apis.kinds import CLUSTER_QUEUE, LIMIT_RANGE, LOCAL_QUEUE
 from core.apis.names import QUEUE_NAME
 from core.apis.quantity import amount, whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Container
+from policies.manifests.values import Path, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, read
 from policies.views.devices import copies, demands, place
-from policies.violation import Violation
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
 _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.values import Path
-from policies.violation import Violation
 
 _GROUPS: Path = ("spec", "resourceGroups")
 _TOPOLOGY: Path = ("spec", "topologyName")

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE
 from core.apis.names import NAMESPACE_NAME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.label_selectors import is_empty, selects
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.label_selectors import is_empty, selects
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Tree, is_mapping, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, Tree, is_mapping, read
-from policies.violation import Violation
 
 _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
 _SELECTOR: Path = ("spec", "namespaceSelector")

@@ -6,14 +6,13 @@ from typing import Any
 from core.apis.kinds import CRON_JOB, KUEUE, LOCAL_QUEUE, NAMESPACE
 from core.apis.names import KUEUE_MANAGED, QUEUE_NAME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Path
 from policies.rule import ALL_KINDS, Rule
-from policies.values import Path
 from policies.views.devices import gpus
 from policies.views.tenants import Tenancy
-from policies.violation import Violation
 
 _LABELS = ("metadata", "labels")
 _JOBS: Path = ("spec", "jobTemplate")

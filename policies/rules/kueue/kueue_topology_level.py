@@ -6,12 +6,11 @@ from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, POD, RESOURCE_FLAVOR, TO
 from core.apis.names import QUEUE_NAME
 from core.apis.topology import PREFERRED, REQUIRED
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Path, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, read
-from policies.violation import Violation
 
 _ELSEWHERE = frozenset({POD.kind, TRAIN_JOB.kind})
 """Kinds that are pods themselves, or whose controller passes annotations on to its jobs."""

@@ -8,12 +8,12 @@ from core.apis import mpi_jobs
 from core.apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, brief
 from policies.views.devices import gpus, rdma
-from policies.violation import Violation
 
 _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTemplate", "spec")}
 

@@ -6,11 +6,11 @@ from itertools import islice
 from core.apis import mpi_jobs
 from core.apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, brief
-from policies.violation import Violation
 
 _SPEC: Path = ("spec",)
 _RUN_POLICY: Path = ("spec", "runPolicy")

@@ -8,12 +8,12 @@ from pydantic import Field
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
 from policies.views.mpi_jobs import WORKER, MpiJobView
-from policies.violation import Violation
 
 _LAYOUT = re.compile(r"(?<![0-9a-z])(\d\d)x(\d\d)(?:x(\d\d))?(?![0-9a-z])")
 

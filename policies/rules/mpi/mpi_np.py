@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from core.apis.mpirun import number
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.values import brief
 from policies.views.mpi_jobs import MpiJobView, gpus, gpus_per_process
 from policies.views.mpirun import Mpirun, calls
-from policies.violation import Violation
 
 _HERE = ("localhost", "127.0.0.1")
 

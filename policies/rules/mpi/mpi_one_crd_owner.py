@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 DEFINITION = f"{MPI_JOB_V2BETA1.plural}.{MPI_JOB_V2BETA1.group}"
 _SCHEME = "enable-scheme"

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief
 from policies.views.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:

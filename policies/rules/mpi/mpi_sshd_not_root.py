@@ -9,14 +9,14 @@ from core.apis import mpi_jobs
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Unknown
 from policies.rule import Rule
-from policies.values import Unknown
 from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.command_lines import Command, commands, text
-from policies.violation import Violation
 
 _MOUNT = ("spec", "sshAuthMountPath")
 _FIRST_FREE_PORT = 1024

@@ -7,12 +7,12 @@ from core.apis import mpi_jobs
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief
 from policies.views.mpi_jobs import LAUNCHER, WORKER
-from policies.violation import Violation
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _LONGEST_LABEL = 63

@@ -6,12 +6,12 @@ from posixpath import basename
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.mpirun import LAUNCHERS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Pod
 from policies.rule import Parameters, Rule
 from policies.views.command_lines import Command, commands, text
-from policies.violation import Violation
 
 _SERVERS = ("ssh", "dropbear")
 _WRAPPERS = frozenset({"exec", "command", "nohup", "env", "tini", "dumb-init", "catatonit", "sudo", "--", "-g", "-s"})

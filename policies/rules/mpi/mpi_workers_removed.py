@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import MPI_JOB_V1, MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.values import Path
 from policies.views.devices import gpus, rdma
-from policies.violation import Violation
 
 _FIELD = "cleanPodPolicy"
 _KEEPS = "None"

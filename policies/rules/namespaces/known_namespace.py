@@ -7,12 +7,12 @@ from pydantic import Field
 
 from core.apis.kinds import NAMESPACE, find
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import ALL_KINDS, Rule
-from policies.values import brief
 from policies.views.tenants import Tenancy
-from policies.violation import Violation
 
 _LISTED = 10
 _LONGEST = 63

@@ -17,14 +17,14 @@ from core.apis.names import (
     WORKLOADS_ALLOWED,
 )
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Tree
 from policies.rule import Rule
-from policies.values import Tree
 from policies.views.namespaces import ids
 from policies.views.taints import TAINTS, reached_taint
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
-from policies.violation import Violation
 
 _NOTES = ("metadata", "annotations")
 _IDS: Mapping[str, str] = {SCC_UID_RANGE: "user", SCC_SUPPLEMENTAL_GROUPS: "group"}

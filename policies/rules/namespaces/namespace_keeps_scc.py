@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.apis.kinds import NAMESPACE
 from core.apis.names import RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Rule
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
-from policies.violation import Violation
 
 _LABELS = ("metadata", "labels")
 

@@ -7,11 +7,11 @@ from typing import Any
 from core.apis.kinds import NAMESPACE
 from core.apis.names import PROJECT_NODE_SELECTOR
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Pod
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 _NOTES = ("metadata", "annotations")
 _SELECTORS = (PROJECT_NODE_SELECTOR, "scheduler.alpha.kubernetes.io/node-selector")

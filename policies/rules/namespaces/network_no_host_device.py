@@ -7,14 +7,13 @@ from pydantic import Field
 
 from core.apis.kinds import CLUSTER_NETWORK, NETWORK_ATTACHMENT_DEFINITION
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Path
 from policies.rule import Rule
-from policies.values import Path
 from policies.views.go_json import parse_every_value, values
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
-from policies.violation import Violation
 
 _CONFIG: Path = ("spec", "config")
 _ADDITIONAL: Path = ("spec", "additionalNetworks")

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Pod
 from policies.rule import Rule
 from policies.views.networks import networks
 from policies.views.tenants import TENANTS, Tenancy
-from policies.violation import Violation
 
 _GLOBAL = "default"
 

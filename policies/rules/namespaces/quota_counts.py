@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from core.apis.kinds import CLUSTER_RESOURCE_QUOTA, RESOURCE_QUOTA
 from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown
 from policies.views.devices import is_gpu
-from policies.violation import Violation
 
 _REQUESTS, _LIMITS, _COUNT = "requests.", "limits.", "count/"
 _OTHER = (".storageclass.storage.k8s.io/", ".deviceclass.resource.k8s.io/")

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from core.apis.fields import types
 from core.apis.kinds import KUBELET_CONFIG
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown, brief, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, brief, read
 from policies.views.fields import Walk
 from policies.views.placement import explain
-from policies.violation import Violation
 
 _PLACE: Path = ("spec", "kubeletConfig")
 _SELECTOR: Path = ("spec", "machineConfigPoolSelector")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.apis.kinds import MACHINE_CONFIG
 from core.apis.names import MACHINE_CONFIG_ROLE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import read
 from policies.rule import Parameters, Rule
-from policies.values import read
-from policies.violation import Violation
 
 _VENDOR = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/")
 _FILES = ("spec", "config", "storage", "files")

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
 from policies.rule import Parameters, Rule
 from policies.views.devices import rdma
 from policies.views.memlock import EVERY_WORKER, MASTERS, pools_with_memlock
-from policies.violation import Violation
 
 _CONTEXT = "securityContext"
 _USER = "runAsUser"

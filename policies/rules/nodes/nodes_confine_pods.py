@@ -5,14 +5,14 @@ from fnmatch import fnmatchcase
 
 from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, PERFORMANCE_PROFILE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, read
 from policies.views import crio, kubelet
 from policies.views.ignition import Text, texts
 from policies.views.node_paths import canonical
-from policies.violation import Violation
 
 _KUBELET: Path = ("spec", "kubeletConfig")
 _EXPERIMENTAL: Path = ("metadata", "annotations", "kubeletconfig.experimental")

@@ -6,15 +6,15 @@ from fnmatch import fnmatchcase
 
 from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, brief, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, brief, read
 from policies.views import crio
 from policies.views.ignition import Text, texts
 from policies.views.kernel_arguments import arguments, profiles
 from policies.views.node_paths import canonical
-from policies.violation import Violation
 
 _MORE: Path = ("spec", "config", "ignition", "config")
 _USERS: Path = ("spec", "config", "passwd", "users")

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from core.apis.kinds import MACHINE_CONFIG
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.ignition import texts
 from policies.views.kernel_arguments import KINDS, arguments, profiles
 from policies.views.node_paths import canonical
-from policies.violation import Violation
 
 _OFF = frozenset({"selinux=0", "enforcing=0"})
 _MODULES = frozenset({"security", "lsm"})

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from core.apis.names import IPC_LOCK
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import Rule
-from policies.values import brief
 from policies.views.constraints import capability
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.violation import Violation
 
 _FIELD = ("securityContext", "capabilities", "add")
 

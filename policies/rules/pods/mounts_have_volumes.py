@@ -5,12 +5,12 @@ from itertools import islice
 
 from core.apis.kinds import LEADER_WORKER_SET, STATEFUL_SET
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Path, brief, entries, is_mapping, read
 from policies.rule import Parameters, Rule
-from policies.values import Path, brief, entries, is_mapping, read
-from policies.violation import Violation
 
 _MOST = 20
 _TEMPLATES: Mapping[str, Path] = {

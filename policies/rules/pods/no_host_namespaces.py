@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import Rule
-from policies.values import brief
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.violation import Violation
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
 

@@ -7,14 +7,13 @@ from pydantic import Field
 
 from core.apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Tree, Unknown, mapping, read
 from policies.rule import ALL_KINDS, Rule
-from policies.values import Tree, Unknown, mapping, read
 from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.views.node_paths import DISKS, OWN, is_system_path
-from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
 _LOCAL = (

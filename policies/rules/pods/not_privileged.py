@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Rule
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.violation import Violation
 
 _FIELD = ("securityContext", "privileged")
 

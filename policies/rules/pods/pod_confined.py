@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Pod
+from policies.manifests.values import brief
 from policies.rule import Rule
-from policies.values import brief
 from policies.views.crio import names_devices
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.violation import Violation
 
 _CONTEXT = "securityContext"
 _PROFILES = ("seccompProfile", "appArmorProfile")

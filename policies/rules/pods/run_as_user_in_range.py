@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from core.apis.names import SCC_UID_RANGE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import brief
 from policies.rule import Rule
-from policies.values import brief
 from policies.views.accounts import built_in_namespace
 from policies.views.infrastructure import Infrastructure
 from policies.views.namespaces import Namespaces, ids
-from policies.violation import Violation
 
 _FIELD = ("securityContext", "runAsUser")
 

@@ -7,14 +7,13 @@ from pydantic import Field
 
 from core.apis.kinds import BINDING, MPI_JOB_V1, RESOURCE_FLAVOR
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.pods import Pod
 from policies.rule import ALL_KINDS, Rule
 from policies.views.taints import TAINTS, reached_taint
 from policies.views.tenants import TENANTS, Tenancy
-from policies.violation import Violation
 
 _NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
 _ROLE = "node-role.kubernetes.io/"

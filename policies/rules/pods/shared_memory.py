@@ -6,13 +6,13 @@ from posixpath import normpath
 from core.apis.quantity import amount
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief
 from policies.views.devices import RUNNING, gpus
-from policies.violation import Violation
 
 _PLACE = "/dev/shm"  # noqa: S108 - NCCL's shared memory, not a temporary file
 

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from core.apis.names import IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Pod
 from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
-from policies.violation import Violation
 
 _ACCOUNT = "serviceAccountName"
 

@@ -7,14 +7,14 @@ from pydantic import Field
 from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import offers
 from policies.views.devices import gpus, rdma
 from policies.views.machines import NOT_KNOWN, largest_node
-from policies.violation import Violation
 
 
 class RdmaAllPorts(Parameters):

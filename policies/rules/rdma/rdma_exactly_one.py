@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.apis.names import RDMA_PREFIX
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Tree, brief
 from policies.rule import Parameters, Rule
-from policies.values import Tree, brief
-from policies.violation import Violation
 
 _LONGEST = 40
 

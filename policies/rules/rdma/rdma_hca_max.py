@@ -7,13 +7,13 @@ from pydantic import Field
 
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
 from policies.views.devices import copies, demands, is_gpu
 from policies.views.machines import MOST_GPUS, NOT_KNOWN, largest_node
-from policies.violation import Violation
 
 
 class RdmaHcaMax(Parameters):

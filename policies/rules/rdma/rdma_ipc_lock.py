@@ -9,13 +9,12 @@ from pydantic import Field
 from core.apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
 from core.apis.quantity import whole
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
-from policies.resources import Request
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Request
 from policies.rule import Parameters, Rule
 from policies.views.devices import is_gpu
-from policies.violation import Violation
 
 # Runtimes take the kernel's spelling too, and ALL has IPC_LOCK in it.
 _GRANTING = frozenset({IPC_LOCK, f"CAP_{IPC_LOCK}", "ALL"})

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import offers
 from policies.views.devices import place, rdma
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Violation]:

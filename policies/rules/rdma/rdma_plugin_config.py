@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:

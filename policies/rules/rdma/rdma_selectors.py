@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CONFIG_MAP
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
 from policies.views.images import Image, parse
-from policies.violation import Violation
 
 _PLUGIN = "/k8s-rdma-shared-dev-plugin"
 _VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})(?![\d])")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.scc.roles import ships
 from policies.views.accounts import built_in_namespace, exists
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:

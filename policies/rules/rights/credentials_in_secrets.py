@@ -10,14 +10,14 @@ from pydantic import Field
 
 from core.apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
+from policies.manifests.values import Path, Unknown, is_mapping
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, is_mapping
 from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known_form
 from policies.views.environment import variables
-from policies.violation import Violation
 
 _MOST = 20
 _SHOWN = 80

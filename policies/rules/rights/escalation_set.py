@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
+from policies.manifests.values import read
 from policies.rule import Rule
-from policies.values import read
 from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.infrastructure import Infrastructure
-from policies.violation import Violation
 
 _FIELD = ("securityContext", "allowPrivilegeEscalation")
 _NEEDING = frozenset({"SYS_ADMIN", "CAP_SYS_ADMIN"})

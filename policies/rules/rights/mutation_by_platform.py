@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from core.apis.kinds import MUTATING_WEBHOOK_CONFIGURATION
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Rule
 from policies.views.mutations import HARMLESS, LIMITS, MUTATING, PODS, changes, of_webhook
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violation]:

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.label_selectors import is_empty, selects
-from policies.objects import Obj
-from policies.rbac import GROUP, granted, subjects
+from policies.manifests.inventory import Inventory
+from policies.manifests.label_selectors import is_empty, selects
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Rule
+from policies.scc.rbac import GROUP, granted, subjects
 from policies.scc.roles import OWN_ROLE
 from policies.views.constraints import WIDE_GROUPS
 from policies.views.infrastructure import Infrastructure
 from policies.views.rights import EVERYONES, excessive_rights, rights_inside, shipped_rights, shipped_rights_inside
 from policies.views.tenants import TENANTS, Tenancy, in_one_of, is_tenants
-from policies.violation import Violation
 
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 _LEVELS = ("admin", "edit", "view", "cluster-reader")

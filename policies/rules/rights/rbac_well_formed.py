@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, FORMER_RBAC, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.rbac import GROUP, USER
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.values import brief
-from policies.violation import Violation
+from policies.scc.rbac import GROUP, USER
 
 _REFERENCE = ("apiGroup", "kind", "name")
 _ROLES: Mapping[str, tuple[str, ...]] = {

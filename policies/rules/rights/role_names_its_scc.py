@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_ROLE, ROLE, SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
-from policies.rbac import EVERY, USE
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
+from policies.scc.rbac import EVERY, USE
 
 _FIELDS = (("apiGroups", SECURITY_CONTEXT_CONSTRAINTS.group), ("resources", SECURITY_CONTEXT_CONSTRAINTS.plural))
 _NARROW = "Name the API groups, resources and verbs that are needed, and SCCs in a rule of their own with use alone"

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Pod
 from policies.rule import Rule
 from policies.views.accounts import account_of, exempt
 from policies.views.admission import admission
 from policies.views.admission_fields import hidden
 from policies.views.admitted_pods import Admitting, missing_objects
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:

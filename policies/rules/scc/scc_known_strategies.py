@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.part import Part
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Part, Violation
+from policies.manifests.values import Path, brief
 from policies.rule import Parameters, Rule
 from policies.scc.volumes import ALL, NONE, SOURCES
-from policies.values import Path, brief
-from policies.violation import Violation
 
 _MUST, _RANGE, _ANY = "MustRunAs", "MustRunAsRange", "RunAsAny"
 _STRATEGIES: Mapping[str, tuple[str, ...]] = {

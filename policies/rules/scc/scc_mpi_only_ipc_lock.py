@@ -7,10 +7,11 @@ from pydantic import Field
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from core.apis.names import IPC_LOCK
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Tree, brief
 from policies.rule import Parameters, Rule
-from policies.values import Tree, brief
 from policies.views.constraints import (
     ALLOWED,
     DEFAULT_ADD,
@@ -20,7 +21,6 @@ from policies.views.constraints import (
     is_tighter,
     shipped,
 )
-from policies.violation import Violation
 
 _USERS = ("users", "groups")
 

@@ -13,12 +13,12 @@ from core.apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.rbac import EVERYWHERE, Grant, Rbac
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
+from policies.scc.rbac import EVERYWHERE, Grant, Rbac
 from policies.scc.roles import own_role
-from policies.violation import Violation
 
 _RBAC = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
 

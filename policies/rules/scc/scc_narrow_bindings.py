@@ -7,14 +7,14 @@ from pydantic import Field
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.rbac import GROUP, Rbac
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.scc import Release
+from policies.scc.rbac import GROUP, Rbac
 from policies.views.accounts import accounts
 from policies.views.constraints import WIDE_GROUPS, powers
-from policies.violation import Violation
 
 # OpenShift makes a ClusterRole of this name for each of its own SCCs.
 _OWN_ROLE = "system:openshift:scc:"

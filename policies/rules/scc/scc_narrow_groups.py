@@ -7,11 +7,11 @@ from pydantic import Field
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.constraints import WIDE_GROUPS, is_shipped, powers
-from policies.violation import Violation
 
 
 class SccNarrowGroups(Parameters):

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.constraints import ALLOWED, DEFAULT_ADD, HOST_FIELDS, REQUIRED_DROP
-from policies.violation import Violation
 
 _SWITCHES = (*HOST_FIELDS, "allowPrivilegedContainer", "readOnlyRootFilesystem")
 _NULLABLE = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP, "priority", "volumes")

@@ -5,13 +5,13 @@ from typing import Any
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
 from policies.scc import Release
-from policies.values import brief
 from policies.views.constraints import differing_fields, is_tighter, shipped
-from policies.violation import Violation
 
 _USERS = ("users", "groups")
 _RELEASES: tuple[Release, ...] = ("4.4", "current", "upgraded")

@@ -7,16 +7,16 @@ from pydantic import Field
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.rbac import GROUP, Grant, Rbac, Subject
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Rule
 from policies.scc import Release
+from policies.scc.rbac import GROUP, Grant, Rbac, Subject
 from policies.scc.roles import shipped_roles
 from policies.views.accounts import accounts
 from policies.views.constraints import is_shipped, powers
 from policies.views.tenants import TENANTS, Tenancy, is_tenants
-from policies.violation import Violation
 
 
 class SccTenantAccounts(Tenancy):

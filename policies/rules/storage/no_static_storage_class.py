@@ -6,10 +6,10 @@ from pydantic import Field
 
 from core.apis.kinds import STORAGE_CLASS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 
 class NoStaticStorageClass(Parameters):

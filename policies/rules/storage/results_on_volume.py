@@ -7,14 +7,14 @@ from posixpath import normpath
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container, Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Path, Unknown
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown
 from policies.views.command_lines import Command, commands, text
 from policies.views.devices import gpus
-from policies.violation import Violation
 
 _KINDS = frozenset(
     {"result", "results", "model", "log", "logs", "train", "checkpoint", "checkpoints", "ckpt", "output", "out"}

@@ -8,11 +8,11 @@ from core.apis.kinds import PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
 from core.apis.names import SCALE_CSI_DRIVER
 from core.apis.quantity import amount
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.values import Path
-from policies.violation import Violation
 
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
 _CLASS: Path = ("spec", "storageClassName")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from core.apis.kinds import STORAGE_CLASS
 from core.apis.names import SCALE_CSI_DRIVER
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 _PARAMETERS = "parameters"
 _FILE_SYSTEM, _VERSION, _TYPE, _FOLDER = "volBackendFs", "version", "filesetType", "volDirBasePath"

@@ -6,11 +6,11 @@ from itertools import islice
 
 from core.apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief
-from policies.violation import Violation
 
 _ID = re.compile(r"[0-9]{1,20}\Z")
 _LOCAL = ("spec", "localScaleCluster")

@@ -7,12 +7,12 @@ from pydantic import Field
 from core.apis.kinds import MACHINE_CONFIG, SCALE_CLUSTER
 from core.apis.names import KERNEL_DEVEL
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown
 from policies.rule import Parameters, Rule
-from policies.values import Unknown
 from policies.views import scale
-from policies.violation import Violation
 
 _SELECTOR = ("spec", "daemon", "nodeSelector")
 

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from core.apis.kinds import CSI_SCALE_OPERATOR, NODE
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief
-from policies.violation import Violation
 
 
 class ScaleNodeLabel(Parameters):

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.apis.kinds import CSI_SCALE_OPERATOR, NODE, SUBSCRIPTION
 from core.apis.operators.scale_csi import OPERATOR
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views import scale
-from policies.violation import Violation
 
 _CLIENT = ("metadata", "labels", "scale")
 _PACKAGE = ("spec", "name")

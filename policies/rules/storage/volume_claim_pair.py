@@ -6,12 +6,12 @@ from typing import Any
 from core.apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from core.apis.quantity import amount
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import Path, Unknown, brief, show
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, brief, show
 from policies.views.volumes import Pairs, pairs
-from policies.violation import Violation
 
 _CLASS: Path = ("spec", "storageClassName")
 _MODES: Path = ("spec", "accessModes")

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from core.apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.values import brief
 from policies.views import scale
 from policies.views.volumes import HANDLE, handle_of
-from policies.violation import Violation
 
 
 class VolumeCluster(Parameters):

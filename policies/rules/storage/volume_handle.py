@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from core.apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.volumes import HANDLE, handle_of
-from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:

@@ -7,11 +7,11 @@ from posixpath import dirname, normpath
 
 from core.apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.views.volumes import HANDLE, Handle, handle_of, namespaces, pairs
-from policies.violation import Violation
 
 _DEEPEST = 64
 

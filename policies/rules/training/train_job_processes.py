@@ -7,16 +7,16 @@ from core.apis.kinds import TRAIN_JOB
 from core.apis.quantity import whole
 from core.wording import plural
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pods import Container
+from policies.manifests.train_jobs import TrainedPod
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.train_jobs import TrainedPod
-from policies.values import Path
 from policies.views.command_lines import commands
 from policies.views.environment import variables
 from policies.views.mpi_jobs import gpus
-from policies.violation import Violation
 
 _FIELD: Path = ("spec", "trainer", "numProcPerNode")
 _OPTION = re.compile(r"--nproc[-_]per[-_]node(?:=(\S+))?\Z")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.apis.kinds import TRAIN_JOB
 from core.apis.trainer import RESERVED
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.train_jobs import runtime_named
 from policies.rule import Parameters, Rule
-from policies.train_jobs import runtime_named
-from policies.violation import Violation
 
 _ENV = ("spec", "trainer", "env")
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import TRAINING_OPERATOR_JOBS
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pod_specs import CONTAINERS
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
+from policies.manifests.pod_specs import CONTAINERS
+from policies.manifests.pods import Pod
+from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
-from policies.values import Path
-from policies.violation import Violation
 
 _CONTAINER: Mapping[str, str] = {
     "PyTorchJob": "pytorch",

@@ -22,8 +22,8 @@ from core.apis.nccl import Transport
 from core.hardware import profiles, topology
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from tests.components.kit import mpi_job
 from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.support.recorded import component, only_object

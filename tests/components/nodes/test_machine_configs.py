@@ -10,7 +10,7 @@ from components.nodes.kernel_arguments import KernelArguments, KernelArgumentsAr
 from components.nodes.machine_config import Ignition
 from components.nodes.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
 from core.hardware.topology import rails
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.views.ignition import texts
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only

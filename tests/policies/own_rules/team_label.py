@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CONFIG_MAP
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
-from policies.violation import Violation
 
 
 class TeamLabel(Parameters):

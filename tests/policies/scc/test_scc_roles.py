@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from policies.rbac import Rbac
 from policies.scc import Release, service_account
+from policies.scc.rbac import Rbac
 from policies.scc.roles import own_role, shipped_roles, ships
 
 API, GROUP = "rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"

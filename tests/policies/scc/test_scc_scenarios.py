@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from policies.rbac import Rbac
 from policies.scc import Namespace, Verdict, admit, default_sccs, service_account
+from policies.scc.rbac import Rbac
 from stacks.loading.settings import load
 from stacks.resolved import jobs
 from stacks.settings.workloads import MpiWorkload

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path, Unknown
 from policies.scc import Verdict, admit
-from policies.values import Path, Unknown
 from policies.views import admission as subject
 from policies.views.admission import Admission, Outcome
 from policies.views.admission_fields import admission_part, freed, hidden, pruned

@@ -6,8 +6,8 @@ import pytest
 
 from policies.check import Checker
 from policies.findings import Finding
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 from policies.scc import Release, default_sccs
 from policies.views.constraints import differing_fields, shipped
 from tests.policies.conftest import rule_named

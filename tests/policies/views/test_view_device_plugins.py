@@ -2,7 +2,7 @@
 
 import json
 
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.views.device_plugins import Configuration, Entry, configuration
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.apis.fields import root
-from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
 from policies.rules.apis.known_fields import KNOWN_FIELDS
 from policies.views.fields import Walk
 from policies.views.placement import explain

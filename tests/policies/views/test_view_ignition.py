@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.views.ignition import Text, decode, texts
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.objects import Obj
-from policies.pods import Container
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Container
 from policies.views.command_lines import commands
 from policies.views.mpi_jobs import gpus_per_process
 from policies.views.mpirun import Mpirun, calls

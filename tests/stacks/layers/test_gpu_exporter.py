@@ -6,8 +6,8 @@ import yaml
 
 from core.pulumi_values import REDACTED
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks.environment import build, placeholder_accounts
 from stacks.layers.monitoring_files import RULES, files
 from stacks.loading.settings import load, parse

@@ -15,7 +15,7 @@ from typer.main import get_group
 from typer.testing import CliRunner
 
 import toolkit.cli.app
-from policies.version import version
+from policies import version
 from tests.support.commands import exit_status
 from tests.support.recorded import ROOT
 from toolkit.cli.app import COMMANDS, app

@@ -8,14 +8,13 @@ from typing import cast
 
 from policies import exceptions
 from policies.check import Checker
-from policies.documents import Aliases, Document, NotReadable, documents
 from policies.exceptions import RuleException, Tally
-from policies.findings import Finding, Severity
-from policies.inventory import Inventory
-from policies.objects import Obj, items, opened
-from policies.redaction import redact, secret_texts
-from policies.templates import OBJECTS, process
-from policies.values import Path, Tree, read
+from policies.findings import Finding, Severity, redact, secret_texts
+from policies.manifests.documents import Aliases, Document, NotReadable, documents
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj, items, opened
+from policies.manifests.templates import OBJECTS, process
+from policies.manifests.values import Path, Tree, read
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.sources import Source
 from toolkit.cli.check.stack_objects import StackObjects

@@ -15,7 +15,7 @@ from yaml.events import (
 )
 
 from core.yaml.scalars import resolve
-from policies.values import Path
+from policies.manifests.values import Path
 
 
 def offsets(text: str, document: int, paths: Collection[Path]) -> dict[Path, int]:

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from policies.documents import Aliases, NotReadable, documents
-from policies.values import Tree, read
+from policies.manifests.documents import Aliases, NotReadable, documents
+from policies.manifests.values import Tree, read
 from toolkit.cli.check.texts import decode
 
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")

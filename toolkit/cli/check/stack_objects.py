@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from policies.objects import Obj, objects
+from policies.manifests.objects import Obj, objects
 
 
 @dataclass(frozen=True)

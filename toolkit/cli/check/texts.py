@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from policies.documents import NotReadable
+from policies.manifests.documents import NotReadable
 
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^---[ \t]+[^\s#]", re.MULTILINE)

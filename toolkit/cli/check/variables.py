@@ -2,9 +2,9 @@
 
 import re
 
-from policies.documents import NotReadable
-from policies.objects import Obj
-from policies.templates import VARIABLE, unrendered
+from policies.manifests.documents import NotReadable
+from policies.manifests.objects import Obj
+from policies.manifests.templates import VARIABLE, unrendered
 from toolkit.cli.check.texts import Chunk
 
 _BEGIN, _END = "{{", "}}"

@@ -7,10 +7,9 @@ from typing import Any
 
 from core.pulumi_values import REDACTED
 from policies import exceptions
-from policies.objects import Obj
-from policies.pack.engine_resources import as_objects
+from policies.manifests.objects import Obj
 from policies.pack.examination import Diagnostic, Examination
-from policies.pack.properties import Properties
+from policies.pack.resources import Properties, as_objects
 from policies.rules import RULES
 from toolkit.review import events
 from toolkit.review.model import CHANGED, Finding, Resource, Review

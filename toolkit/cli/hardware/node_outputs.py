@@ -12,8 +12,8 @@ import typer
 from core.apis.kinds import NODE
 from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import whole
-from policies.values import entries
-from policies.values import read as value
+from policies.manifests.values import entries
+from policies.manifests.values import read as value
 from stacks.resolved import jobs
 from toolkit.cli.hardware.node_job import Unseen, manifest, unseen
 from toolkit.cli.hardware.node_run import printed

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.apis.kinds import EVENT, POD
 from core.apis.names import JOB_NAME
-from policies.values import read as value
+from policies.manifests.values import read as value
 from toolkit.cli.hardware.job_writer import running
 from toolkit.cli.hardware.node_job import CONTAINER
 from toolkit.cli.shared.cluster_client import Cluster

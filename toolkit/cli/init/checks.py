@@ -8,8 +8,8 @@ from core.errors import UserError
 from policies import exceptions
 from policies.check import configured_checker
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks.loading import settings as stack_settings
 from toolkit.cli.shared.policy_configuration import configuration
 from toolkit.render.manifests import manifests, platform_registrations, registrations

@@ -9,7 +9,7 @@ from components.base.tolerations import Taint
 from core.apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
 from core.apis.quantity import amount
 from core.simulated import SIMULATED_BY
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.init.operator_facts import Controller, Package, Subscription
 from toolkit.cli.shared import metadata, node_taints
 

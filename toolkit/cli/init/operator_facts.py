@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.apis.operators import operators
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata, owners, unmanaged_operators
 
 Object = Mapping[str, Any]

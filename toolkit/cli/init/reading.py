@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
-from policies.values import read as value
+from policies.manifests.values import read as value
 from toolkit.cli.init import facts, operator_facts
 from toolkit.cli.shared import metadata, operand_states
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.apis import kinds, names
 from core.apis.client import MERGE_PATCH, NOT_FOUND, OK
-from policies.values import read as value
+from policies.manifests.values import read as value
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.cluster_writes import send
 from toolkit.cli.shared.errors import Problem

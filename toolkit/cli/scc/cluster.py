@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from core.apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
-from policies.objects import Obj
-from policies.rbac import Rbac
+from policies.manifests.objects import Obj
+from policies.manifests.values import Path
 from policies.scc import (
     NOT_USABLE,
     USABLE_BY_ALL,
@@ -21,9 +21,9 @@ from policies.scc import (
     running_as,
 )
 from policies.scc.constraints import ordered
+from policies.scc.rbac import Rbac
 from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED
-from policies.values import Path
 from policies.views.accounts import undecided
 from policies.views.admission_fields import freed
 from toolkit.cli.scc import arguments

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from policies.documents import Aliases, NotReadable, documents
-from policies.objects import objects as opened_objects
+from policies.manifests.documents import Aliases, NotReadable, documents
+from policies.manifests.objects import objects as opened_objects
 from policies.views.admission_fields import pruned
 from toolkit.cli.check.sources import Source, sources
 from toolkit.cli.check.texts import chunks, decode

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from components.tenants.mpi_scc import MpiSccArgs
 from components.tenants.tenant import ACCOUNT
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.manifests.values import read
 from policies.scc import service_account
 from policies.scc.admission import SCC_ANNOTATION
-from policies.values import read
 from stacks.settings.platform import Settings
 from toolkit.cli.scc.cluster import Cluster as Predicted
 from toolkit.cli.scc.pods import PodOptions, pod_requests

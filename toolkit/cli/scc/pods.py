@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.inventory import Inventory
-from policies.objects import Obj
-from policies.pods import Pod
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import Obj
+from policies.manifests.pods import Pod
+from policies.manifests.train_jobs import runtime_named
 from policies.scc import Namespace, User, service_account
 from policies.scc.subjects import AUTHENTICATED
-from policies.train_jobs import runtime_named
 from policies.views.accounts import account_of, without_scc
 from policies.views.admission_fields import pruned
 from policies.views.namespaces import STAND_IN, allocation

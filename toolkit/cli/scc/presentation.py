@@ -7,9 +7,9 @@ from typing import Any
 
 from core.apis.fields import root
 from core.apis.kinds import POD
+from policies.manifests.values import read, show
 from policies.scc import running_as
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
-from policies.values import read, show
 from policies.views.fields import Walk
 from policies.views.placement import explain
 from toolkit.cli.scc.cluster import Explained

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from policies.manifests.values import Path, Tree, is_mapping
 from policies.scc import InvalidPod
 from policies.scc.pod_defaults import defaulted_pod
 from policies.scc.pods import Pod, read
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE, written
-from policies.values import Path, Tree, is_mapping
 
 Fields = Mapping[str, Any]
 Admits = Callable[[Fields, Fields], bool]

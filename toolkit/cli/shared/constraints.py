@@ -12,9 +12,9 @@ from components.base.labels import PART_OF
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.wording import some
-from policies.rbac import Rbac, Subject
+from policies.manifests.values import entries, mapping, read
+from policies.scc.rbac import Rbac, Subject
 from policies.scc.roles import own_role
-from policies.values import entries, mapping, read
 from stacks.checks.operator import subscriptions
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata

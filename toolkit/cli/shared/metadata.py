@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from policies.values import read
+from policies.manifests.values import read
 
 
 def name(obj: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.base.tolerations import Taint
 from core.apis.names import KUBERNETES_TAINTS
-from policies.values import entries
+from policies.manifests.values import entries
 
 
 def repelling(node: Mapping[str, Any]) -> Iterator[Taint]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints.interrupted import find_object
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 

@@ -6,7 +6,7 @@ from typing import Any
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.operators import operators
-from policies.values import entries, is_mapping, read
+from policies.manifests.values import entries, is_mapping, read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.review.sentences import name, quoted

@@ -11,7 +11,7 @@ from typing import Any
 
 from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds, operator_versions
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from stacks.checks.operator import subscriptions
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings

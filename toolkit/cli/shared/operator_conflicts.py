@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.operators.olm_operator import OlmSubscription
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 
 Objects = Sequence[Mapping[str, Any]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.base.labels import MANAGED_BY, PART_OF
 from core.apis import field_owners
-from policies.values import read
+from policies.manifests.values import read
 
 PART = "app.kubernetes.io/part-of"
 _MARKS = {

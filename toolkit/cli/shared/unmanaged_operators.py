@@ -11,7 +11,7 @@ from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds
 from core.apis.operator import Operator
 from core.apis.operators import operators
-from policies.values import entries
+from policies.manifests.values import entries
 from stacks.checks.version import version_of
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster

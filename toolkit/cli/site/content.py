@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.apis import kinds
-from policies.objects import Obj, objects
+from policies.manifests.objects import Obj, objects
 from policies.views.images import Image, parse
 from policies.views.named_images import images_of
 from stacks.settings.platform import Settings

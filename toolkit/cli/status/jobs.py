@@ -6,7 +6,7 @@ from datetime import datetime
 
 from core.apis import kinds, trainer
 from core.apis.kinds import Kind
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.cli.status.platform_parts import PENDING, List, Object
 from toolkit.engine.prediction.blocking_events import cause, concerns, key, latest
 

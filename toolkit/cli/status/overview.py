@@ -9,7 +9,7 @@ from core.apis import kinds
 from core.apis.names import GPU_RESOURCE, POOL, RDMA_PREFIX, SCC_UID_RANGE
 from core.apis.quantity import whole
 from core.apis.suite import SUITE
-from policies.values import read
+from policies.manifests.values import read
 from stacks.releases import Release
 from toolkit.cli.shared.constraints import Constraint
 from toolkit.cli.status.jobs import Job, jobs

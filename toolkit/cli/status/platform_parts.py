@@ -7,7 +7,7 @@ from typing import Any
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.operators import operators
-from policies.values import read
+from policies.manifests.values import read
 from stacks.releases import Release
 from toolkit.cli.shared.operator_channels import Examined
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from core.apis import kinds, suite
 from core.apis.kinds import Kind
 from core.progress import SILENT
-from policies.values import read
+from policies.manifests.values import read
 from stacks.settings.suites import SuiteSettings
 from toolkit.cli.shared import identity, metadata, results, session, state_checks
 from toolkit.cli.shared.cluster_client import Cluster

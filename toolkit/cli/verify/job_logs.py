@@ -7,7 +7,7 @@ from typing import Any
 
 from core.apis import kinds, names
 from core.progress import Step
-from policies.values import read as value
+from policies.manifests.values import read as value
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.status.jobs import Job as Seen

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.apis import kinds, names
-from policies.values import read as value
+from policies.manifests.values import read as value
 from stacks.settings.fabric import Ethernet, RdmaFabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool

@@ -14,10 +14,10 @@ from core.apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from policies.inventory import Inventory
-from policies.rbac import Rbac
+from policies.manifests.inventory import Inventory
+from policies.manifests.values import entries
+from policies.scc.rbac import Rbac
 from policies.scc.roles import shipped_roles
-from policies.values import entries
 from policies.views.accounts import DEFAULT, Accounts
 from policies.views.constraints import WIDE_GROUPS
 from toolkit.review.indexed_review import IndexedReview, Side

@@ -1,7 +1,7 @@
 """Image builds that run, run again, or wait until they are started manually."""
 
 from core.apis.kinds import BUILD_CONFIG
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op
 from toolkit.review.section import Line, Section, section

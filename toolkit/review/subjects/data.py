@@ -13,7 +13,7 @@ from core.apis.kinds import (
 )
 from core.apis.names import SCALE_CSI_DRIVER
 from core.wording import plural
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.review import deletion_blockers
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource

@@ -13,7 +13,7 @@ from core.apis.kinds import (
     Kind,
 )
 from core.wording import plural
-from policies.values import brief, mapping, read
+from policies.manifests.values import brief, mapping, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op
 from toolkit.review.section import Line, Section, section

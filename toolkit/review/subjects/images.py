@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from core.apis.kinds import BUILD_CONFIG
 from core.wording import plural
-from policies.values import read
+from policies.manifests.values import read
 from policies.views.images import parse
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import UNKNOWN, Change, Resource

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.apis.kinds import NETWORK_POLICY
 from core.apis.names import NAMESPACE_NAME
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section

@@ -6,7 +6,7 @@ from typing import Any
 from core.apis.kinds import SUBSCRIPTION
 from core.apis.operators import operators
 from core.wording import plural
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.apis.kinds import CLUSTER_QUEUE, NODE, RESOURCE_FLAVOR, TOPOLOGY
 from core.apis.topology import HOSTNAME, LABELS
 from core.wording import plural
-from policies.values import entries, mapping, read
+from policies.manifests.values import entries, mapping, read
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Change, Resource
 from toolkit.review.section import Line, Section, section

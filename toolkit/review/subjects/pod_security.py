@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import NAMESPACE
 from core.apis.names import POD_SECURITY, POD_SECURITY_SYNC, RUN_LEVEL
-from policies.values import mapping
+from policies.manifests.values import mapping
 from policies.views.accounts import without_scc
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Resource

@@ -8,8 +8,8 @@ from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL,
 from core.apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from core.apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
 from core.wording import plural
-from policies.label_selectors import selects_some
-from policies.values import entries, mapping, read
+from policies.manifests.label_selectors import selects_some
+from policies.manifests.values import entries, mapping, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.job_status import finished, source
 from toolkit.review.model import Change, Op, Resource

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
-from policies.rbac import EVERY, USE, Subject, subjects
-from policies.values import entries, read
+from policies.manifests.values import entries, read
+from policies.scc.rbac import EVERY, USE, Subject, subjects
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Op, Resource
 from toolkit.review.section import Line, Section, section

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.manifests.values import brief
 from policies.scc import InvalidPod, order
 from policies.scc.volumes import HOST_PATH, SOURCES
-from policies.values import brief
 from policies.views.constraints import differing_fields, meanings, shipped
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Resource

@@ -3,7 +3,7 @@
 from core.apis import suite
 from core.apis.kinds import CONFIG_MAP, CRON_JOB
 from core.wording import plural
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section

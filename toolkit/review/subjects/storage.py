@@ -12,7 +12,7 @@ from core.apis.kinds import (
     SCALE_REMOTE_CLUSTER,
     STORAGE_CLASS,
 )
-from policies.values import brief, read
+from policies.manifests.values import brief, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, PERSISTENT_VOLUME_CLAIM, RESOURCE_QUOTA
 from core.wording import plural
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Resource
 from toolkit.review.quotas import gpu_quota, queue_quota

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from policies.label_selectors import selects
+from policies.manifests.label_selectors import selects
 from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated

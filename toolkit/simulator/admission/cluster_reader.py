@@ -17,8 +17,8 @@ from typing import Any
 from core.apis import kinds
 from core.apis import names as openshift
 from core.apis.kinds import Kind
-from policies.rbac import Rbac
 from policies.scc import Namespace
+from policies.scc.rbac import Rbac
 from toolkit.simulator.admission.review import Facts
 from toolkit.simulator.api import Api
 

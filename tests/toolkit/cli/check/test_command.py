@@ -8,7 +8,7 @@ import pytest
 
 from core.yaml import text as yaml_text
 from policies.configuration import with_site_rules
-from policies.objects import Obj, objects
+from policies.manifests.objects import Obj, objects
 from tests.support.commands import finished
 from tests.support.messages import has
 from toolkit.cli.check.command import CLEAN, FOUND, UNREADABLE, command

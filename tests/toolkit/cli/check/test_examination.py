@@ -9,7 +9,7 @@ import pytest
 from policies.check import Checker
 from policies.exceptions import RuleException
 from policies.findings import Severity
-from policies.objects import Obj
+from policies.manifests.objects import Obj
 from policies.rules import RULES
 from tests.toolkit.cli.check.samples import CHECKER, RULE, TODAY, examined, manifest
 from toolkit.cli.check.examination import Result, examine

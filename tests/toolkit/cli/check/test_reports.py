@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from policies import version
 from policies.check import Checker
 from policies.findings import Severity
 from policies.rules import RULES
-from policies.version import version
 from tests.toolkit.cli.check.samples import RULE, TODAY, examined, manifest
 from toolkit.cli.check.examination import Result, examine
 from toolkit.cli.check.reports import REPORTS, Format, text

@@ -6,8 +6,8 @@ import pytest
 
 from core.apis.kinds import NAMESPACE, RESOURCE_QUOTA
 from policies.check import Checker
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from tests.support.machines import DGX1_V100_16GB, DGX_A100
 from tests.support.simulated_nodes import job_log
 from toolkit.cli.hardware import node_job

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from policies.rbac import Rbac
 from policies.scc import Namespace
+from policies.scc.rbac import Rbac
 from toolkit.simulator.admission.cluster_reader import Shared
 from toolkit.simulator.admission.review import Facts
 

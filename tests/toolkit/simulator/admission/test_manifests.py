@@ -2,8 +2,8 @@
 
 import base64
 
-from policies.rbac import Rbac
 from policies.scc import Release, default_sccs, service_account
+from policies.scc.rbac import Rbac
 from toolkit.simulator.admission import manifests
 
 

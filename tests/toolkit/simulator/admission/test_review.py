@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from policies.rbac import Rbac
 from policies.scc import Namespace, default_sccs
+from policies.scc.rbac import Rbac
 from tests.support.json_patches import applied
 from toolkit.simulator.access import rbac
 from toolkit.simulator.actors import grants

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from policies import version
 from policies.findings import Finding, Severity
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.version import version
 from toolkit.cli.check.examination import Located, Notice, Result
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.pulumi_values import SIGNATURE
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints import other_stacks
 from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
 from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.tags import UID
 

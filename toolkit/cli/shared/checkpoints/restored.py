@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints import other_stacks
 from toolkit.cli.shared.checkpoints.interrupted import UNCONFIRMED, Live, find_object, made_by_provider, ours
 from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks

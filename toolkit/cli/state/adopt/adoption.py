@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints import access, backups
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.engine import Engine

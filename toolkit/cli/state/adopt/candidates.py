@@ -7,7 +7,7 @@ from typing import Any
 
 from core.apis import field_owners, kinds, merge_patch
 from core.wording import plural, some
-from policies.values import read
+from policies.manifests.values import read
 from stacks.layers.adoption import without_labels
 from toolkit.cli.shared import owners, recorded_inputs
 from toolkit.cli.shared.checkpoints.interrupted import Live

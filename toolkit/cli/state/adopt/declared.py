@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.pulumi_values import REDACTED
-from policies.values import read
+from policies.manifests.values import read
 from stacks import environment
 from stacks.loading.settings import PROJECT
 from stacks.settings import transforms

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits.pods import IMAGE, statuses
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Verdict, failed, failing, waiting

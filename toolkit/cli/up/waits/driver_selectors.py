@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from core.apis import kinds, names
 from core.wording import some
-from policies.values import mapping, read
+from policies.manifests.values import mapping, read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import pods, workloads
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, waiting

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.apis import kinds
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import driver_selectors, pods, workloads
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, conditions

@@ -1,6 +1,6 @@
 """Custom resources without a rule of their own: their state is that of their operators' workloads (pure)."""
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import workloads
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, conditions, reason_of, waiting
 

@@ -1,7 +1,7 @@
 """Pods of jobs of every kind and generation, and the images that the cluster builds for them (pure)."""
 
 from core.apis import kinds, names
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import builds, pods, workloads
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, met, waiting

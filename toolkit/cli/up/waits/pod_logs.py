@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.errors import Problem

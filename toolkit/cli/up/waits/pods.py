@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, conditions, failed, failing
 from toolkit.engine.prediction.blocking_events import cause, latest

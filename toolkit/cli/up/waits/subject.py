@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits.verdict import Object, Verdict, failed, met, reason_of, waiting
 
 _WAITED = frozenset({"create", "update", "create-replacement"})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from policies.values import read
+from policies.manifests.values import read
 
 Object = Mapping[str, Any]
 State = Literal["done", "waiting", "failing", "failed"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import faults, metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem

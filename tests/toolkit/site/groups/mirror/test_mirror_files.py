@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from core.apis import kinds
-from policies.objects import objects
+from policies.manifests.objects import objects
 from policies.views.images import parse
 from stacks.loading import settings
 from stacks.settings.platform import Settings

@@ -1,7 +1,7 @@
 """PersistentVolumeClaims: a lost one stays lost; one that is pending has the reason in its events."""
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits.pods import newest_event
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failed, waiting
 

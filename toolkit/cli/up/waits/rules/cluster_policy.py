@@ -6,7 +6,7 @@ Source: NVIDIA/gpu-operator, api/nvidia/v1 and internal/conditions.
 """
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import driver_upgrades, workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failing, met, reason_of, waiting
 

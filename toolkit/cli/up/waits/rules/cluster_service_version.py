@@ -6,7 +6,7 @@ operator-framework/api, operators/v1alpha1/clusterserviceversion_types.go.
 """
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, waiting

@@ -1,7 +1,7 @@
 """ImageStreams that are waited for until a tag has an image: its state is that of the newest build that fills it."""
 
 from core.apis import kinds, names
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import builds
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, waiting

@@ -1,7 +1,7 @@
 """InstallPlans of OLM: approved, carried out, or failed for ever."""
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.operator_objects import approval
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failed, reason_of, waiting

@@ -1,7 +1,7 @@
 """Batch Jobs. As for MPIJobs, the program itself ends an update by one that has failed."""
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import jobs
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of
 

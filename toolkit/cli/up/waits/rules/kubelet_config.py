@@ -1,7 +1,7 @@
 """KubeletConfigs: accepted by the machine-config controller, or refused with a reason; the last condition counts."""
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, reason_of, waiting
 
 

@@ -5,7 +5,7 @@ openshift/machine-config-operator, pkg/controller/node/status.go.
 """
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import pods
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failing, met, reason_of, waiting

@@ -5,7 +5,7 @@ does not, so the failure of the job as a whole counts only when it lasts.
 """
 
 from core.apis.kinds import MPI_JOB_V2BETA1
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import jobs
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
 

@@ -4,7 +4,7 @@ NicNodePolicies of which two select a node are in state error until one of them 
 """
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import driver_upgrades, workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, waiting
 

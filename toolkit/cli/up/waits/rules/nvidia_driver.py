@@ -5,7 +5,7 @@ controllers/nvidiadriver_controller.go and internal/conditions.
 """
 
 from core.apis import kinds
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.up.waits import driver_upgrades, workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
 

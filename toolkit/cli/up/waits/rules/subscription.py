@@ -12,7 +12,7 @@ operator-framework/api, operators/v1alpha1/subscription_types.go.
 import re
 
 from core.apis import kinds, operator_versions
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits import pods
 from toolkit.cli.up.waits.rules import cluster_service_version, install_plan

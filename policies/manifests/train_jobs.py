@@ -9,10 +9,9 @@ from typing import Any
 
 from core.apis.kinds import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
 from core.apis.trainer import ANCESTOR, NODE, STEP
-from policies.part import Part, Root
-from policies.pods import Container, Pod
-from policies.strategic_merge import merged
-from policies.values import Path, Tree, Unknown, entries, is_mapping, mapping, read, text
+from policies.manifests.part import Part, Root
+from policies.manifests.pods import Container, Pod
+from policies.manifests.values import Path, Tree, Unknown, entries, is_mapping, mapping, read, text
 
 _TRAINER: Path = ("spec", "trainer")
 RUNTIME: Path = ("spec", "runtimeRef")
@@ -132,3 +131,43 @@ def _overrides(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for index, override in enumerate(entries(tree, "spec", OVERRIDES)):
         if any(read(job, "name") == NODE for job in entries(override, "targetJobs")):
             yield ("spec", OVERRIDES, index), override
+
+
+_NAMED_BY: Mapping[str, str] = {
+    **dict.fromkeys(("containers", "initContainers", "ephemeralContainers", "volumes", "env"), "name"),
+    **dict.fromkeys(("resourceClaims", "imagePullSecrets"), "name"),
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "ports": "containerPort",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+}
+"""What names the entries of a list; other lists are replaced."""
+
+
+def merged(base: Tree, patch: Tree, field: str = "") -> Tree:
+    """Return a tree with a patch of it; `field` is the name of the field that both are in. Neither is changed."""
+    if is_mapping(base) and is_mapping(patch):
+        result: dict[str, Any] = dict(base)
+        for key, value in patch.items():
+            if value is None:
+                result.pop(key, None)
+            else:
+                result[key] = merged(base.get(key), value, key)
+        return result
+    if isinstance(base, list) and isinstance(patch, list) and field in _NAMED_BY:
+        return _merged_entries(base, patch, _NAMED_BY[field])
+    return patch
+
+
+def _merged_entries(base: list[Tree], patch: list[Tree], key: str) -> list[Tree]:
+    result = list(base)
+    places = {name: index for index, entry in enumerate(base) if isinstance(name := read(entry, key), str | int)}
+    for entry in patch:
+        name = read(entry, key)
+        index = places.get(name) if isinstance(name, str | int) else None
+        if index is None:
+            result.append(entry)
+        else:
+            result[index] = merged(result[index], entry)
+    return result

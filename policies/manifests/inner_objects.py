@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any
 
 from core.apis import kinds
-from policies.documents import Aliases, NotReadable, documents
-from policies.pod_specs import NO_PODS, is_object
-from policies.templates import late_values
-from policies.values import Path, Tree, Unknown, is_mapping, mapping, read, text
+from policies.manifests.documents import Aliases, NotReadable, documents
+from policies.manifests.pod_specs import NO_PODS, is_object
+from policies.manifests.templates import late_values
+from policies.manifests.values import Path, Tree, Unknown, is_mapping, mapping, read, text
 
 _VERSION, _KIND = "apiVersion", "kind"
 _DEEPEST = 64

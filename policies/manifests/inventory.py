@@ -1,12 +1,16 @@
-"""All objects that are known together, for the rules about links between them."""
+"""All objects that are known together, for the rules about links between them, and which texts of them are applied.
+
+Sources: cluster-api.sigs.k8s.io/tasks/cluster-resource-set; hypershift.pages.dev; projectsveltos.github.io.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from core.apis.kinds import TRAINING_RUNTIME, Kind
-from policies.objects import Obj
-from policies.train_jobs import runtime_key
+from policies.manifests.objects import Obj
+from policies.manifests.train_jobs import runtime_key
+from policies.manifests.values import Path, Tree, read
 
 T = TypeVar("T")
 
@@ -74,3 +78,43 @@ def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj
     pairs = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
     completed = {job: job.with_runtime(runtime) for job, runtime in pairs if runtime is not None}
     return tuple(completed.get(subject, subject) for subject in objects), completed
+
+
+_HIVE, _SVELTOS = "extensions.hive.openshift.io", "config.projectsveltos.io"
+_REFERENCES: Mapping[tuple[str, str], tuple[Path, ...]] = {
+    ("addons.cluster.x-k8s.io", "ClusterResourceSet"): (("spec", "resources"),),
+    ("hypershift.openshift.io", "NodePool"): (("spec", "config"), ("spec", "tuningConfig")),
+    (_HIVE, "AgentClusterInstall"): (("spec", "manifestsConfigMapRefs"), ("spec", "manifestsConfigMapRef")),
+    (_HIVE, "ImageClusterInstall"): (("spec", "extraManifestsRefs"),),
+    ("hive.openshift.io", "ClusterDeployment"): (
+        ("spec", "provisioning", "manifestsConfigMapRef"),
+        ("spec", "provisioning", "manifestsSecretRef"),
+    ),
+    ("siteconfig.open-cluster-management.io", "ClusterInstance"): (("spec", "extraManifestsRefs"),),
+    (_SVELTOS, "ClusterProfile"): (("spec", "policyRefs"),),
+    (_SVELTOS, "Profile"): (("spec", "policyRefs"),),
+}
+"""Kinds that apply texts, and where they name them: in a list, or in one reference."""
+
+
+def is_applied(holder: Obj, inventory: Inventory) -> bool:
+    """Return whether one of the objects applies the texts of a ConfigMap or Secret."""
+    return holder.name in inventory.once(_names)
+
+
+def _names(inventory: Inventory) -> frozenset[str]:
+    return frozenset(_applied_names(inventory))
+
+
+def _applied_names(inventory: Inventory) -> Iterator[str]:
+    for (group, kind), paths in _REFERENCES.items():
+        for applier in inventory.of(Kind(group, "", kind, "")):
+            for path in paths:
+                yield from _referenced(read(applier.tree, *path))
+
+
+def _referenced(reference: Tree) -> Iterator[str]:
+    for entry in reference if isinstance(reference, list) else [reference]:
+        name = read(entry, "name")
+        if isinstance(name, str):
+            yield name

@@ -1,15 +1,33 @@
-"""Parts of an object as the rules see them.
+"""Parts of an object as the rules see them, and what they report of one.
 
 Manifests are other people's input: every accessor takes any tree and never raises.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from policies.unknown_values import ReadLog, overlap
-from policies.values import Path, Tree, Unknown, read, text
-from policies.violation import Violation
+from policies.manifests.values import Path, ReadLog, Tree, Unknown, overlap, read, text
+
+
+class Violation(NamedTuple):  # made several times as fast as a frozen dataclass
+    """One violation of a rule: the message, and the path of the field that it is about.
+
+    `container` is the name of the container, empty when it is about the pod or the object as a whole. Two kinds are
+    undetermined: with `link` the other end of a link is not among the objects, with `unknown` it is there and unknown
+    until the update. `remedy` is an imperative sentence without final period; empty means the rule's.
+    """
+
+    message: str
+    path: Path = ()
+    container: str = ""
+    link: bool = False
+    unknown: bool = False
+    remedy: str = ""
+
+    def with_remedy(self, remedy: str) -> "Violation":
+        """Return the violation with a remedy of its own."""
+        return self._replace(remedy=remedy)
 
 
 class Part:

@@ -23,7 +23,7 @@ from yaml.events import (
 
 from core.yaml import errors as yaml_errors
 from core.yaml.scalars import resolve
-from policies.values import Tree
+from policies.manifests.values import Tree
 
 DEEPEST = 128
 """Levels of nesting. The deepest schema of a CustomResourceDefinition has some 40; rules may recurse."""

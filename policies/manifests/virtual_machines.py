@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.apis.names import NETWORKS
-from policies.part import Part, Root
-from policies.pods import Pod
-from policies.values import Path, Tree, mapping, read
+from policies.manifests.part import Part, Root
+from policies.manifests.pods import Pod
+from policies.manifests.values import Path, Tree, mapping, read
 
 _SPECS: Mapping[str, Path] = {
     "VirtualMachine": ("spec", "template", "spec"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from policies.values import Tree, read
+from policies.manifests.values import Tree, read
 
 _EVERY: Mapping[str, str] = {}
 

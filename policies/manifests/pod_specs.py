@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.apis.kinds import find
-from policies.values import Path, Tree, Unknown
+from policies.manifests.values import Path, Tree, Unknown
 
 SPEC = "spec"
 CONTAINERS = "containers"

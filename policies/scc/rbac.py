@@ -18,8 +18,8 @@ from core.apis.kinds import (
     SERVICE_ACCOUNT,
     Kind,
 )
-from policies.label_selectors import is_empty, selects
-from policies.values import Tree, read
+from policies.manifests.label_selectors import is_empty, selects
+from policies.manifests.values import Tree, read
 
 T = TypeVar("T")
 

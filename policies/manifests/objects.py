@@ -12,15 +12,14 @@ from typing import Any
 from core.apis.kind import EVERY
 from core.apis.kinds import KINDS, POD, TRAIN_JOB
 from core.apis.kinds import Path as TemplatePath
-from policies.inner_objects import CARRIERS, OPERATOR_VERSION, TEXT_HOLDERS, inner_objects
-from policies.part import Root
-from policies.pod_specs import pod_specs
-from policies.pods import Container, Pod, Step
-from policies.templates import OBJECTS, late_values
-from policies.train_jobs import TrainedPod, trained_pod
-from policies.unknown_values import ReadLog
-from policies.values import Path, Tree, Unknown, entries, read, text
-from policies.virtual_machines import is_virtual_machine, machine_pods
+from policies.manifests.inner_objects import CARRIERS, OPERATOR_VERSION, TEXT_HOLDERS, inner_objects
+from policies.manifests.part import Root
+from policies.manifests.pod_specs import pod_specs
+from policies.manifests.pods import Container, Pod, Step
+from policies.manifests.templates import OBJECTS, late_values
+from policies.manifests.train_jobs import TrainedPod, trained_pod
+from policies.manifests.values import Path, ReadLog, Tree, Unknown, entries, read, text
+from policies.manifests.virtual_machines import is_virtual_machine, machine_pods
 
 _LIST = "List"
 _LEVELS = 16

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from policies.pod_specs import NO_PODS
-from policies.values import Path, Tree, Unknown, read
+from policies.manifests.pod_specs import NO_PODS
+from policies.manifests.values import Path, Tree, Unknown, read
 
 OBJECTS = "objects"
 VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(?::?[-=+?][^{}]*)?\}|\$[A-Za-z_]\w*|\{\{.*?\}\}")

@@ -1,0 +1,1 @@
+"""Objects of manifests, files and updates as the rules see them."""
