@@ -196,7 +196,7 @@ def _index(rules: tuple[AnyRule, ...]) -> str:
 
 
 def _heading(family: str) -> str:
-    """Return what the docstring of the family's package says that its rules are for."""
+    """Return what the docstring of the family's package or module says that its rules are for."""
     what = inspect.cleandoc(importlib.import_module(f"policies.rules.{family}").__doc__ or "")
     subject = what.removeprefix("Rules for ").removesuffix(".")
     return subject[:1].upper() + subject[1:] or family

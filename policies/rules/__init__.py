@@ -1,32 +1,34 @@
-"""All rules, discovered: a module of a family defines exactly one `Rule`, whose name is the module's with hyphens."""
+"""All rules, discovered: each module of a family has those of one subject, in constants of their names."""
 
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from policies.rule import AnyRule, Rule
 
 
-def _rule(module: str) -> AnyRule:
-    rules = [value for value in vars(importlib.import_module(module)).values() if isinstance(value, Rule)]
+def _rules(module: str) -> Iterator[AnyRule]:
+    """Yield the rules of a module; raise TypeError where it has none, or one in a constant of another name."""
     file = f"{module.replace('.', '/')}.py"
-    if len(rules) != 1:
-        raise TypeError(f"{file} defines {len(rules)} rules; define exactly one")
-    name = module.rpartition(".")[2].replace("_", "-")
-    if rules[0].name != name:
-        raise TypeError(f"{file} defines the rule {rules[0].name!r}; name it {name!r}")
-    return rules[0]
-
-
-def _family(module: str) -> str:
-    return module.split(".")[-2]
+    constants = {
+        constant: value for constant, value in vars(importlib.import_module(module)).items() if isinstance(value, Rule)
+    }
+    if not constants:
+        raise TypeError(f"{file} defines no rule; define one, or move the file to policies/views/")
+    for constant, rule in constants.items():
+        name = constant.lower().replace("_", "-")
+        if rule.name != name:
+            raise TypeError(f"{file}: {constant} is the rule {rule.name!r}; name it {name!r}, or rename the constant")
+        yield rule
 
 
 def _modules() -> Iterator[str]:
-    for family in pkgutil.iter_modules(__path__, f"{__name__}."):
-        folder = importlib.import_module(family.name).__path__
-        yield from (module.name for module in pkgutil.iter_modules(folder, f"{family.name}."))
+    return (module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.") if not module.ispkg)
+
+
+def _family(module: str) -> str:
+    return module.removeprefix(f"{__name__}.").partition(".")[0]
 
 
 def _by_name(rule: AnyRule) -> str:
@@ -34,7 +36,11 @@ def _by_name(rule: AnyRule) -> str:
 
 
 FAMILIES: Mapping[str, tuple[AnyRule, ...]] = {
-    family: tuple(sorted(map(_rule, modules), key=_by_name)) for family, modules in groupby(_modules(), key=_family)
+    family: tuple(sorted(chain.from_iterable(map(_rules, modules)), key=_by_name))
+    for family, modules in groupby(_modules(), key=_family)
 }
-"""Rules by the folder of their module."""
+"""Rules by the first module or folder that they are in."""
 RULES: tuple[AnyRule, ...] = tuple(sorted(chain.from_iterable(FAMILIES.values()), key=_by_name))
+for _rule, _next in pairwise(RULES):
+    if _rule.name == _next.name:
+        raise TypeError(f"policies/rules has two rules {_rule.name!r}; rename one, and import none into another module")

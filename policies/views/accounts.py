@@ -23,7 +23,7 @@ from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.rbac import Rbac
 from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
-from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
+from policies.views.constraints import ALL_CAPABILITIES, ALLOWED, DEFAULT_ADD, capability, shipped
 
 DEFAULT = "default"
 ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
@@ -126,7 +126,11 @@ def accounts(release: Release) -> Callable[[Inventory], Accounts]:
 
 
 def _allows(tree: Mapping[str, Any], name: str) -> bool:
-    return any(capability(entry) in (name, ALL) for field in (ALLOWED, DEFAULT_ADD) for entry in _entries(tree, field))
+    return any(
+        capability(entry) in (name, ALL_CAPABILITIES)
+        for field in (ALLOWED, DEFAULT_ADD)
+        for entry in _entries(tree, field)
+    )
 
 
 def _uncertain(subject: Obj) -> bool:

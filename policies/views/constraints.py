@@ -11,7 +11,7 @@ from policies.scc.scc_defaults import defaulted_scc
 
 ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
 HOST_FIELDS = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")
-ALL = "ALL"
+ALL_CAPABILITIES = "ALL"
 WIDE_GROUPS = (
     *("system:authenticated", "system:authenticated:*", "system:unauthenticated", "system:serviceaccounts"),
     *("system:cluster-*", "system:masters", "system:nodes"),
@@ -25,7 +25,7 @@ _IDENTITY = frozenset({"apiVersion", "kind", "metadata"})
 def capability(text: str) -> str:
     """Return a capability in one spelling: CAP_IPC_LOCK and ipc_lock are IPC_LOCK, * is ALL."""
     name = text.upper().removeprefix("CAP_")
-    return ALL if name == "*" else name
+    return ALL_CAPABILITIES if name == "*" else name
 
 
 def capabilities(scc: Obj, field: str) -> dict[str, int]:
@@ -116,7 +116,7 @@ _TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
     "readOnlyRootFilesystem": lambda value, _: value is True,
     "volumes": lambda value, base: value <= base,
     ALLOWED: lambda value, base: value <= base,
-    REQUIRED_DROP: lambda value, base: ALL in value or value >= base,
+    REQUIRED_DROP: lambda value, base: ALL_CAPABILITIES in value or value >= base,
 }
 _CAPABILITIES = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP)
 _LISTS = ("seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")

@@ -47,7 +47,7 @@ class MpiJobView:
     @property
     def gpus(self) -> int | None:
         """GPUs of one worker pod; None when one of its requests is not known."""
-        return gpus(self.worker) if self.worker is not None else 0
+        return count_gpus(self.worker) if self.worker is not None else 0
 
     @property
     def mpiruns(self) -> Iterator[tuple[Container, Mpirun]]:
@@ -57,7 +57,7 @@ class MpiJobView:
                 yield container, call
 
 
-def gpus(pod: Pod) -> int | None:
+def count_gpus(pod: Pod) -> int | None:
     """Return the GPUs of a pod's main containers, None when one is not known."""
     total = 0
     for container in pod.containers:

@@ -1,5 +1,6 @@
 """Every rule over every fixture, in the shape of a manifest; `test_pack_servicer.py` has the other one."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,15 +83,25 @@ def test_fixtures_name_rules() -> None:
     assert not unknown, f"rename or delete in policies/fixtures what has no rule: {', '.join(sorted(unknown))}"
 
 
-def test_a_module_without_its_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module that defines no rule, or one with another name than the module's, fails when the rules are imported."""
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"policies/rules/pods/planted\.py defines no rule; define one"),
+        (
+            "from policies.rules.gpu.limits import GPU_LIMIT as OTHER_NAME\n",
+            r"planted\.py: OTHER_NAME is the rule 'gpu-limit'; name it 'other-name', or rename the constant",
+        ),
+    ],
+)
+def test_a_module_without_its_rule_is_refused(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that defines no rule, or one in a constant of another name, fails when the rules are imported."""
     monkeypatch.setattr(pods, "__path__", [*pods.__path__, str(tmp_path)])
-    (tmp_path / "no_rule.py").write_text("")
-    with pytest.raises(TypeError, match=r"policies/rules/pods/no_rule\.py defines 0 rules"):
-        rules._rule("policies.rules.pods.no_rule")
-    (tmp_path / "other_name.py").write_text("from policies.rules.gpu.gpu_limit import GPU_LIMIT\n")
-    with pytest.raises(TypeError, match=r"other_name\.py defines the rule 'gpu-limit'; name it 'other-name'"):
-        rules._rule("policies.rules.pods.other_name")
+    monkeypatch.delitem(sys.modules, "policies.rules.pods.planted", raising=False)
+    (tmp_path / "planted.py").write_text(text)
+    with pytest.raises(TypeError, match=message):
+        list(rules._rules("policies.rules.pods.planted"))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.pod_templates], ids=lambda kind: str(kind.api_version))

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.apis.names import IPC_LOCK, NET_BIND_SERVICE
 from policies.manifests.objects import Obj
-from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capabilities
+from policies.views.constraints import ALL_CAPABILITIES, ALLOWED, DEFAULT_ADD, capabilities
 
 _FLAGS = {
     "allowPrivilegedContainer": "privileged containers",
@@ -27,7 +27,7 @@ def powers(scc: Mapping[str, Any]) -> frozenset[str]:
     for field in (ALLOWED, DEFAULT_ADD):
         for capability in capabilities(view, field):
             if capability != NET_BIND_SERVICE:
-                privileges.add("every capability" if capability == ALL else capability)
+                privileges.add("every capability" if capability == ALL_CAPABILITIES else capability)
     if view.text("runAsUser", "type") == "RunAsAny":
         privileges.add("any user id, root too")
     if view.text("seLinuxContext", "type") == "RunAsAny":

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from policies.views.credentials import in_arguments, in_lines, known_form
+from policies.rules.rights.credentials import in_arguments, in_lines, known_form
 
 FORMS = {
     "key: -----BEGIN OPENSSH PRIVATE KEY-----": "a private key",

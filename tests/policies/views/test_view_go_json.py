@@ -2,7 +2,7 @@
 
 import pytest
 
-from policies.views.go_json import LARGEST, parse_every_value, parse_folded, values
+from policies.rules.namespaces.networks import LARGEST, parse_every_value, parse_folded, values
 
 
 def test_case_does_not_matter() -> None:

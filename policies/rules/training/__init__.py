@@ -1,1 +1,0 @@
-"""Rules for training jobs of the Trainer."""
