@@ -20,7 +20,7 @@ from tests.support.commands import exit_status
 from tests.support.recorded import ROOT
 from toolkit.cli.app import COMMANDS, app
 from toolkit.cli.shared import former_names
-from toolkit.cli.shared.exit_status import UNJUDGED
+from toolkit.cli.shared.errors import UNJUDGED
 
 _LONGEST = 10
 

@@ -20,7 +20,7 @@ from toolkit.cli.check.sources import Source
 from toolkit.cli.check.stack_objects import StackObjects
 from toolkit.cli.check.texts import Chunk, chunks, decode
 from toolkit.cli.check.variables import Variables
-from toolkit.cli.shared import faults
+from toolkit.cli.shared import errors
 
 _NO_OBJECT = "is not a Kubernetes object (no apiVersion and kind) and was not checked"
 
@@ -234,7 +234,7 @@ def _findings(checker: Checker, subjects: Iterable[Obj], inventory: Inventory, r
         try:
             yield from checker.check([subject], inventory)
         except Exception as error:  # a fault of a rule must not hide what the others find elsewhere
-            message = f"a rule failed: {faults.recorded(error, f'checking {subject}')}"
+            message = f"a rule failed: {errors.recorded_fault(error, f'checking {subject}')}"
             origin = cast("Origin", subject.origin)
             place = (origin.chunk.line, 1) if origin.chunk else (0, 0)
             result.problems.append(Notice(origin.file, *place, message))

@@ -13,8 +13,7 @@ from toolkit.cli.shared import identity, operator_channels, session, state_check
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text, print_warning
-from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.model import Review

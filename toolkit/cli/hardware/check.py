@@ -24,8 +24,7 @@ from toolkit.cli.hardware.node_outputs import (
 from toolkit.cli.hardware.tool_facts import gather
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_notice, print_text
-from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
 from toolkit.evidence.model import Reading

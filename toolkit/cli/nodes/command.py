@@ -6,8 +6,7 @@ import typer
 
 from toolkit.cli.nodes import node_fitness
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.verify import log_files
 from toolkit.cli.verify.options import (

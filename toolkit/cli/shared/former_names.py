@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolkit.cli.shared.exit_status import UNJUDGED
+from toolkit.cli.shared.errors import UNJUDGED
 
 NAMES = {
     "down": "destroy",

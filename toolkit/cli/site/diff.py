@@ -11,8 +11,7 @@ from stacks.site.site import Site
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared import tables
 from toolkit.cli.shared.console import print_text
-from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 from toolkit.cli.site.comparison import Compared, whole
 from toolkit.cli.site.comparisons import COMPARISONS

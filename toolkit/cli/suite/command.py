@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.suite import history
 from toolkit.cli.verify.options import AllOption

@@ -11,8 +11,7 @@ from stacks.settings.error import SettingsError
 from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning
-from toolkit.cli.shared.errors import explain
-from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.errors import Judging, explain
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.verify import figures, log_files

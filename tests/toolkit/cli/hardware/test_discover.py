@@ -21,8 +21,7 @@ from toolkit.cli.hardware import check, discover
 from toolkit.cli.hardware.from_logs import command as from_logs
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import UNJUDGED
+from toolkit.cli.shared.errors import UNJUDGED, Problem
 from toolkit.simulator.manifests import manifest
 
 H100 = PROFILES["dgx-h100"]

@@ -13,7 +13,7 @@ from typing import Any
 from core.apis import kinds
 from core.apis.kinds import Kind
 from policies.manifests.values import read
-from toolkit.cli.shared import faults, metadata
+from toolkit.cli.shared import errors, metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.up.waits import subject as subjects
@@ -173,7 +173,7 @@ class Watcher:
         """Report a fault of this program once; rules are called every few seconds."""
         if (key := (doing, type(error).__name__)) not in self._faults:
             self._faults.add(key)
-            note = f"{faults.recorded(error, doing)}; the update goes on"
+            note = f"{errors.recorded_fault(error, doing)}; the update goes on"
             with self._lock:
                 self._notes.append(note)
 
