@@ -24,8 +24,8 @@ import yaml
 
 from bench import gpus
 from stacks.settings.platform import Settings
+from toolkit.cli.shared.console import show_rows
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.tables import show_rows
 from toolkit.evidence.reader import read
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 

@@ -17,9 +17,8 @@ from bench import checkpoints, program_cost, projects, updates
 from bench.growth import Series, table
 from bench.scaled import platform
 from bench.verdicts import judge, print_machine
-from toolkit.cli.shared.console import console
+from toolkit.cli.shared.console import console, show_rows
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.tables import show_rows
 
 BUDGET = 1.15  # of the program's process, in CPU seconds, over its bare twin on the same SDK; at every size
 FEW_NODES, FEW_TENANTS = 4, 3

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,9 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from core import project
 from policies import version
-from toolkit.cli.shared import former_names
 from toolkit.cli.shared.command_groups import built
-from toolkit.cli.shared.errors import explain, print_error
+from toolkit.cli.shared.errors import UNJUDGED, explain, print_error
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,30 @@ GROUPS = {
     },
 }
 COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
+FORMER_NAMES = {
+    "down": "destroy",
+    "preview --repair": "drift --repairs",
+    "preview": "pulumi preview",
+    "plan": "hardware show",
+    "place": "hardware fit",
+    "machine": "hardware",
+    "programs": "check --program FILE",
+    "env": "pulumi --print-env",
+    "kubeconfig": "ci kubeconfig",
+    "comment": "ci comment",
+    "policy-config": "ci policy-config",
+    "parse": "verify --figures",
+    "adopt": "state adopt",
+    "split": "state split",
+    "settings show": "settings",
+    "verify --nodes": "nodes",
+    "verify --profile": "verify --machine",
+    "nodes --profile": "nodes --machine",
+    "verify --history": "suite",
+}
+"""Former name -> present one; a name of two words is a command with a word behind it."""
+_JUDGING = {"verify", "nodes", "machine"}
+"""Commands whose status of a wrong option is UNJUDGED: their 2 is a judgement."""
 _USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
 
 Multi-node GPU training on OpenShift: the platform, its policies, and a
@@ -129,11 +153,12 @@ class _Commands(TyperGroup):
         return list(COMMANDS)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if (new := former_names.current(args)) is not None:
+        if (new := present_name(args)) is not None:
             try:
                 ctx.fail(new)
             except typer.TyperException as error:
-                error.exit_code = former_names.status(args)
+                if args[0] in _JUDGING:
+                    error.exit_code = UNJUDGED
                 raise
         # Typer looks for similar names among these; `get_command` imports what they are.
         self.commands = dict.fromkeys(COMMANDS, TyperCommand(None))
@@ -209,3 +234,13 @@ def main() -> None:
             raise
         print_error(message)
         sys.exit(1)
+
+
+def present_name(arguments: Sequence[str]) -> str | None:
+    """Return what the command of a command line is called now; None where it has no former name."""
+    further = {argument.partition("=")[0] for argument in arguments[1:]}
+    for former, present in FORMER_NAMES.items():
+        command, _, word = former.partition(" ")
+        if arguments[:1] == [command] and (not word or word in further):
+            return f"`./hpc {former}` is now `./hpc {present}`."
+    return None

@@ -11,8 +11,7 @@ from stacks.layers.monitoring_files import files
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
-from toolkit.cli.shared.output import path_option
+from toolkit.cli.shared.options import DEFAULT_STACK, StackOption, path_option
 from toolkit.render import manifests
 from toolkit.render.gitops import argocd, flux
 from toolkit.render.gitops.waves import waves

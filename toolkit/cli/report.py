@@ -8,8 +8,7 @@ import typer
 
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption
-from toolkit.cli.shared.output import write_text
+from toolkit.cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption, write_text
 from toolkit.evidence.records import ROUNDS, Kept, Records, RecordsError, Run, read
 from toolkit.evidence.report.changes import REPEATS, Comparison
 from toolkit.evidence.report.comparison import NotComparableError, compare

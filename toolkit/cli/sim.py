@@ -9,18 +9,18 @@ import typer
 from core import simulated
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared import state_checks
-from toolkit.cli.shared.console import Reporter, print_text
+from toolkit.cli.shared.console import Reporter, print_text, show_rows
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.simulated import backend, release
 from toolkit.cli.shared.simulated.memory import MIB
-from toolkit.cli.shared.tables import show_rows
 from toolkit.engine import tools
 from toolkit.engine.tools.table import DATA, MODULES
 from toolkit.simulator import cluster
 from toolkit.simulator.home import Layout
 from toolkit.simulator.status import ProcessStatus
 
+AnyStack = Annotated[str | None, typer.Option("--stack", "-s", help="The simulated cluster of this stack.")]
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
 RaiseOption = Annotated[
     bool,
@@ -140,7 +140,7 @@ def _chosen(stack: str | None, name: str | None) -> str:
     The settings are read for a stack only: a cluster can be stopped by its name whatever is wrong in them.
     """
     if name is not None or stack is None:
-        return name or DEFAULT_NAME
+        return name or "default"
     return stacks.read(stack).cluster_name
 
 

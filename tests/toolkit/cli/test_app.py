@@ -18,8 +18,7 @@ import toolkit.cli.app
 from policies import version
 from tests.support.commands import exit_status
 from tests.support.recorded import ROOT
-from toolkit.cli.app import COMMANDS, app
-from toolkit.cli.shared import former_names
+from toolkit.cli.app import COMMANDS, FORMER_NAMES, app, present_name
 from toolkit.cli.shared.errors import UNJUDGED
 
 _LONGEST = 10
@@ -102,13 +101,13 @@ def test_help_fits_one_screen() -> None:
         assert {name for name in COMMANDS if any(name in line.split()[:2] for line in lines)} == {*COMMANDS}
 
 
-@pytest.mark.parametrize("former", former_names.NAMES)
+@pytest.mark.parametrize("former", FORMER_NAMES)
 def test_a_former_name_is_answered_with_the_present_one(former: str, commands: dict[str, Any]) -> None:
     """What a command was called before is no command, and names the one that it is now."""
     done = CliRunner().invoke(app, former.split(), env={"COLUMNS": "300"})
     assert done.exit_code in (2, UNJUDGED)
-    assert f"`./hpc {former}` is now `./hpc {former_names.NAMES[former]}`" in done.output
-    present = former_names.NAMES[former].split("`")[0].split()
+    assert f"`./hpc {former}` is now `./hpc {FORMER_NAMES[former]}`" in done.output
+    present = FORMER_NAMES[former].split("`")[0].split()
     assert {" ".join(present[:1]), " ".join(present[:2]) if not present[-1].startswith("-") else present[0]} & {
         *commands
     }
@@ -116,7 +115,7 @@ def test_a_former_name_is_answered_with_the_present_one(former: str, commands: d
 
 def test_a_former_option_with_its_value_is_answered() -> None:
     """An option that has another name now is known with its value behind =, too."""
-    assert former_names.current(["verify", "--profile=dgx-h100"]) == (
+    assert present_name(["verify", "--profile=dgx-h100"]) == (
         "`./hpc verify --profile` is now `./hpc verify --machine`."
     )
 

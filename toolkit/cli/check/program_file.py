@@ -5,9 +5,8 @@ from pathlib import Path
 
 from core.data_files import DataFileError
 from stacks.programs import Program, read_program
-from toolkit.cli.shared.console import print_text, styled
+from toolkit.cli.shared.console import Cell, print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.tables import Cell, show_rows
 from toolkit.evidence import metrics
 from toolkit.evidence.expectations import TOOLS
 from toolkit.evidence.metrics import Measured, Metrics

@@ -1,8 +1,7 @@
 """`./hpc ci policy-config`: the policies' configuration of a stack, for plain `pulumi`."""
 
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.options import DEFAULT_STACK, PolicyOption, StackOption
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import DEFAULT_STACK, PolicyOption, StackOption, print_json
 from toolkit.cli.shared.policy_configuration import settled
 
 

@@ -10,11 +10,9 @@ from core.datasets.card import Card
 from core.datasets.choice import card_of
 from toolkit.cli.data import cards, chosen, matrices
 from toolkit.cli.data.chosen import TenantOption
-from toolkit.cli.shared.console import print_text, styled
+from toolkit.cli.shared.console import Cell, print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import Cell, show_rows
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption, print_json
 from toolkit.datasets import confusion
 from toolkit.datasets.confusion import Matrix
 

@@ -10,8 +10,7 @@ from core.datasets.lock import Lock
 from toolkit.cli.data import chosen
 from toolkit.cli.shared.console import console
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import JsonOption
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import JsonOption, print_json
 from toolkit.datasets import comparison, file_list
 from toolkit.datasets.comparison import Difference
 from toolkit.review import data_set_changes, markdown, terminal

@@ -11,10 +11,9 @@ from core.datasets.choice import Choice, card_of
 from toolkit.cli.data import chosen, sources
 from toolkit.cli.data.chosen import Name, TenantOption
 from toolkit.cli.data.stats import StaleOption
+from toolkit.cli.shared.console import show_rows
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption, print_json
 from toolkit.datasets import distance
 
 ALL = "all"

@@ -16,7 +16,7 @@ from core.wording import plural
 from toolkit.cli.data import cards
 from toolkit.cli.shared.console import Reporter, print_text, print_warning
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.output import path_option
+from toolkit.cli.shared.options import path_option
 from toolkit.datasets import indexing, labels
 from toolkit.datasets.frames import FolderFrames, Frame, frames_of, list_files
 

@@ -10,11 +10,9 @@ from core.datasets.card import Card
 from core.datasets.catalogue import Catalogue, as_of
 from core.datasets.source import DiscoverSource
 from toolkit.cli.data import cards, sources
-from toolkit.cli.shared.console import print_text, styled
+from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import JsonOption
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.options import JsonOption, print_json
 from toolkit.datasets.shares import Share, rare, shares
 from toolkit.datasets.sqlite_reader import SqliteCatalogue
 

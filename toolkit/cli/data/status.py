@@ -10,11 +10,9 @@ from toolkit.cli.data.afm_states import meaning
 from toolkit.cli.data.chosen import Named, TenantOption
 from toolkit.cli.data.scale_gui import Cache, ScaleGui
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption, print_json
 from toolkit.review.data_set_changes import size
 
 _GIB = 1 << 30

@@ -23,8 +23,7 @@ from toolkit.cli.shared import cluster_checks, constraints, offline_provider, se
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
-from toolkit.cli.shared.output import file_option
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption, file_option
 from toolkit.cli.shared.policy_configuration import settled
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.model import Review

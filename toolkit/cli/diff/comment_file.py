@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolkit.cli.ci.comment import whole
-from toolkit.cli.shared.output import write_text
+from toolkit.cli.shared.options import write_text
 from toolkit.review import comment
 from toolkit.review.model import Review
 

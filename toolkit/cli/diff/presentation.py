@@ -10,7 +10,7 @@ import typer
 from toolkit.cli.diff import comment_file
 from toolkit.cli.shared.console import console, print_text
 from toolkit.cli.shared.errors import Problem, explain
-from toolkit.cli.shared.output import STANDARD_OUTPUT, write_text
+from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
 from toolkit.review import json_data, terminal
 from toolkit.review.model import Review
 

@@ -19,8 +19,7 @@ from toolkit.cli.hardware.node_outputs import (
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_notice
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import OtherName
-from toolkit.cli.shared.output import file_option, write_text
+from toolkit.cli.shared.options import OtherName, file_option, write_text
 
 StackChoice = Annotated[str | None, typer.Option("--stack", "-s", help="Stack whose cluster has the node.")]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the cluster, in place of a stack.")]

@@ -13,8 +13,7 @@ from stacks.settings.resolved_pool import Pool
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption, print_json
 
 _SHOWN = 8  # nodes that a message names
 

@@ -16,7 +16,7 @@ from toolkit.cli.hardware.machine_fields import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS, gather
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option, write_text
+from toolkit.cli.shared.options import STANDARD_OUTPUT, file_option, write_text
 from toolkit.evidence.model import Reading, Unknown
 from toolkit.evidence.reader import read
 

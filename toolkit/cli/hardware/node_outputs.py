@@ -17,8 +17,8 @@ from policies.manifests.values import read as value
 from stacks.resolved import jobs
 from toolkit.cli.hardware.node_job import Unseen, manifest, unseen
 from toolkit.cli.hardware.node_run import printed
-from toolkit.cli.shared import contexts, session
-from toolkit.cli.shared.cluster_client import Cluster
+from toolkit.cli.shared import session
+from toolkit.cli.shared.cluster_client import Cluster, chosen_context
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 
@@ -95,7 +95,7 @@ def cluster_of(stack: Stack | None, kubeconfig: Path | None, context: str | None
         return session.cluster(stack)
     if kubeconfig is None or stack is not None:
         raise Problem("which cluster is meant is not clear", "Give either --stack, or --kubeconfig with --context.")
-    return Cluster(kubeconfig.absolute(), contexts.chosen(kubeconfig, context))
+    return Cluster(kubeconfig.absolute(), chosen_context(kubeconfig, context))
 
 
 def job_of(node: Mapping[str, Any], options: Options, stack: Stack | None) -> dict[str, Any]:

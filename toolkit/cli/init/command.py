@@ -19,7 +19,8 @@ from toolkit.cli.init.decision import MARK, REVIEW, Decision
 from toolkit.cli.init.facts import Cluster, Connection
 from toolkit.cli.init.machines import Group, grouped
 from toolkit.cli.init.operators import already
-from toolkit.cli.shared import cluster_checks, cluster_client, contexts
+from toolkit.cli.shared import cluster_checks, cluster_client
+from toolkit.cli.shared.cluster_client import chosen_context
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -112,7 +113,7 @@ def command(
         _report(name, [], decisions, before)
         return
     file = kubeconfig.expanduser()
-    _from_cluster(name, file, contexts.chosen(file, context), template, force=force)
+    _from_cluster(name, file, chosen_context(file, context), template, force=force)
 
 
 def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | None, *, force: bool) -> None:

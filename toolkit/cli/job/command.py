@@ -23,8 +23,7 @@ from toolkit.cli.job.manifest import objects
 from toolkit.cli.job.request import Request, requested
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
-from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option, write_text
+from toolkit.cli.shared.options import DEFAULT_STACK, STANDARD_OUTPUT, StackOption, file_option, write_text
 
 ProgramArgument = Annotated[
     str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/reference/programs.md.")

@@ -6,11 +6,10 @@ from core.apis import kinds, names
 from stacks.settings.platform import Settings
 from toolkit.cli.nodes import node_marks
 from toolkit.cli.shared import session
-from toolkit.cli.shared.console import confirmed, console, print_text, print_warning, styled
+from toolkit.cli.shared.console import confirmed, console, print_text, print_warning, show_rows, styled
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import print_json
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.tables import show_rows
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.stack_jobs import gather
 from toolkit.cli.verify.verdict_tables import explain

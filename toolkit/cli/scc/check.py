@@ -10,8 +10,7 @@ from toolkit.cli.scc.cluster import Cluster
 from toolkit.cli.scc.live import Admitted, Right
 from toolkit.cli.shared import identity, session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.console import print_notice, print_text, styled
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.console import print_notice, print_text, show_rows, styled
 
 AGREES, DIFFERS, NOT_ENOUGH = 0, 1, 2
 """Exit statuses."""

@@ -9,7 +9,7 @@ from toolkit.cli.scc.cluster import Cluster, Explained
 from toolkit.cli.scc.files import Unreadable, objects
 from toolkit.cli.scc.pods import PodOptions, pod_requests
 from toolkit.cli.scc.presentation import as_json, print_tables
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import print_json
 
 __all__ = ["UNREADABLE", "PodOptions", "annotations", "explain", "show"]
 

@@ -14,8 +14,7 @@ from policies.views.fields import Walk
 from policies.views.placement import explain
 from toolkit.cli.scc.cluster import Explained
 from toolkit.cli.scc.remedies import LeastScc
-from toolkit.cli.shared.console import console, print_parts, print_text, styled
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
 
 # Messages of the plugin about the pod, repeated at each of its containers.
 _OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")

@@ -1,4 +1,4 @@
-"""What the user sees: one console, and the progress of long work (a bar on a terminal, plain lines elsewhere).
+"""What the user sees: one console, tables, and the progress of long work (a bar on a terminal, else plain lines).
 
 No text is markup or an emoji, whoever wrote it: a name, a path or a line of a log may look like either. What has a
 colour is `styled`.
@@ -6,7 +6,7 @@ colour is `styled`.
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -14,6 +14,7 @@ from typing import TextIO
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
 from rich.text import Text
 
 from core import project
@@ -127,3 +128,36 @@ class Reporter:
         begin = time.monotonic()
         yield step
         print_text(f"- {title}: {time.monotonic() - begin:.1f} s")
+
+
+Cell = str | Text
+"""Text of a cell, plain or `styled`."""
+_FOLDED = {
+    *("name", "state", "claims", "rdma/*", "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"),
+    *("complete", "details", "figures", "measured", "limit", "source", "SCC", "verdict", "filled in"),
+    *("object", "field", "on the cluster", "declared", "why"),
+    *("wanted", "running", "what it sets"),
+}
+"""Columns that wrap where the terminal is narrow; the others have their full width, and all are shown."""
+
+
+def show_times(steps: Iterable[tuple[str, float]], peak: int) -> None:
+    """Print how long each step took, and the peak memory in bytes."""
+    show_rows("Time", ("step", "seconds"), ((title, f"{seconds:.1f}") for title, seconds in steps))
+    if peak:
+        console.print(f"Peak resident memory of the simulated cluster: {peak / 2**20:.0f} MiB")
+
+
+def show_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Print one table, if it has rows; without a title where that is empty."""
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for column in columns:
+        table.add_column(column, no_wrap=column not in _FOLDED, overflow="fold")
+    filled = list(rows)
+    for row in filled:
+        table.add_row(*row)
+    if filled:
+        console.print(table)
+        console.print()

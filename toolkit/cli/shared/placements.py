@@ -5,13 +5,13 @@ from itertools import groupby
 from core.wording import some
 from stacks.resolved.placements import Placement, placements
 from stacks.settings.platform import Settings
-from toolkit.cli.shared import tables
+from toolkit.cli.shared.console import show_rows
 
 
 def show(settings: Settings) -> None:
     """Print where the jobs of each stage fit; those of one wave all at the same time."""
     for stage, rows in groupby(placements(settings), key=lambda row: row.stage):
-        tables.show_rows(f"Placement, stage {stage}", ("wave", "job", "layout", "GPUs", "fits on"), map(_row, rows))
+        show_rows(f"Placement, stage {stage}", ("wave", "job", "layout", "GPUs", "fits on"), map(_row, rows))
 
 
 def _row(row: Placement) -> tuple[str, ...]:

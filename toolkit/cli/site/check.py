@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from core.wording import plural
-from toolkit.cli.shared import tables
-from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 from toolkit.cli.site import files
@@ -30,7 +29,7 @@ def command(folder: FolderArgument, stack: StackOption = DEFAULT_STACK) -> None:
     current = files.of_stack(stack, groups).manifest
     stale_files = manifest.stale(stored, current, files.present(folder, tuple(stored.files)))
     if stale_files:
-        tables.show_rows(f"Stale files in {folder}", ("file", "why"), stale_files.items())
+        show_rows(f"Stale files in {folder}", ("file", "why"), stale_files.items())
         raise typer.Exit(1)
     match = plural(len(stored.files), f"file in {folder} matches", f"files in {folder} match")
     print_text(f"{match} the settings of stack {stack}")

@@ -9,8 +9,7 @@ import typer
 from stacks.site import assembly as site
 from stacks.site.site import Site
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared import tables
-from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 from toolkit.cli.site.comparison import Compared, whole
@@ -51,7 +50,7 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
     comparisons = [comparison for name in names for comparison in _compared(name, facts)]
     for name, comparison in comparisons:
         rows = [(difference.kind, difference.expected, difference.running) for difference in comparison.differences]
-        tables.show_rows(f"{comparison.what} in {name}", ("difference", "wanted", "running"), rows)
+        show_rows(f"{comparison.what} in {name}", ("difference", "wanted", "running"), rows)
         if not rows:
             print_text(f"{comparison.what} in {name} matches the settings of stack {stack}")
         if comparison.others:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from core.files import write_atomically
-from toolkit.cli.shared import tables
-from toolkit.cli.shared.console import print_text, print_warning
+from toolkit.cli.shared.console import print_text, print_warning, show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
 from toolkit.cli.site import files
@@ -53,7 +52,7 @@ def command(
         for group, written, missing in site_files.groups
         if written or missing
     ]
-    tables.show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
+    show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
     if unused := [group.name for group, written, missing in site_files.groups if not (written or missing)]:
         print_text(f"Stack {stack} has no settings for: {listed(unused)}.")
     for group, _, missing in site_files.groups:

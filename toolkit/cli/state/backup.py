@@ -9,8 +9,7 @@ from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import access, backups
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import OtherName, StackOption
-from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option
+from toolkit.cli.shared.options import STANDARD_OUTPUT, OtherName, StackOption, file_option
 from toolkit.cli.state import selection
 
 FileOption = Annotated[Path, file_option("New file, in which secrets stay encrypted")]

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import tables
 from toolkit.cli.shared.backends import older_states
-from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.state import presentation, selection
 from toolkit.cli.state.selection import BackendUrl, SomeStack
@@ -32,7 +31,7 @@ def command(
     if not names or (stack and not backend.has(stack.name) and not older_states.kept(backend, stack.name)):
         print_text(f"no {'state of stack ' + stack.name if stack else 'stacks'} in {backend.url}")
         return
-    tables.show_rows(
+    show_rows(
         "Stacks",
         ("stack", "resources", "size", "written", "locked by"),
         (presentation.stack_row(backend, state_name) for state_name in names),
@@ -42,8 +41,6 @@ def command(
     states = tuple(state for state in older_states.kept(backend, stack.name) if not state.latest or state.removed)
     shown = states if everything else states[:_SHOWN]
     if shown:
-        tables.show_rows(
-            "Older states", ("id", "kind", "written", "resources"), presentation.older_rows(backend, shown)
-        )
+        show_rows("Older states", ("id", "kind", "written", "resources"), presentation.older_rows(backend, shown))
     if len(states) > len(shown):
         print_text(f"{len(states) - len(shown)} older ones: --all")

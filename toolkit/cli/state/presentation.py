@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from toolkit.cli.shared import tables
 from toolkit.cli.shared.backends import older_states
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, Finding
-from toolkit.cli.shared.console import print_text, print_warning, styled
+from toolkit.cli.shared.console import print_text, print_warning, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 
 _COLOURS = {GOOD: "green", BAD: "red", UNKNOWN: "yellow"}
@@ -16,7 +15,7 @@ _COLOURS = {GOOD: "green", BAD: "red", UNKNOWN: "yellow"}
 def findings(rows: Iterable[Finding]) -> None:
     """Print findings, and what to do where they are not good."""
     all_rows = list(rows)
-    tables.show_rows(
+    show_rows(
         "State",
         ("check", "result", "details"),
         ((row.name, styled(row.status, _COLOURS[row.status]), row.text) for row in all_rows),

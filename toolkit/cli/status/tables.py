@@ -5,8 +5,7 @@ from itertools import groupby
 
 from core.apis.names import GPU_RESOURCE
 from core.wording import some
-from toolkit.cli.shared.console import print_parts, styled
-from toolkit.cli.shared.tables import Cell, show_rows
+from toolkit.cli.shared.console import Cell, print_parts, show_rows, styled
 from toolkit.cli.status.jobs import FAILED
 from toolkit.cli.status.overview import POOLS, RDMA, Node, Overview, by_value
 

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.cli.shared import results
-from toolkit.cli.shared.console import print_text, print_warning
+from toolkit.cli.shared.console import print_text, print_warning, show_rows
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import print_json
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.tables import show_rows
 from toolkit.cli.suite import suite_rounds
 from toolkit.cli.suite.alertmanager import send
 from toolkit.cli.verify.verdict_tables import json_data, show

@@ -21,14 +21,13 @@ from toolkit.cli.shared import (
 )
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import state_repair
-from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text
+from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text, show_times
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.events import Account
 from toolkit.cli.shared.operator_channels import Examined
-from toolkit.cli.shared.options import DEFAULT_STACK, BackendOption, OtherName, PolicyOption, StackOption
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.tables import show_times
 from toolkit.cli.status import tables
 from toolkit.cli.status.command import look
 from toolkit.cli.status.jobs import FAILED
@@ -55,6 +54,15 @@ ReplaceOption = Annotated[
     list[str] | None,
     typer.Option(
         "--replace", metavar="KIND/NAMESPACE/NAME", help="With --repair: a drifted object that may be replaced."
+    ),
+]
+BackendOption = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        metavar="s3|URL",
+        help="Backend of a new simulated cluster: s3 (a simulated object store), s3://BUCKET?... or file:///FOLDER. "
+        "Default: a folder of the cluster.",
     ),
 ]
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from toolkit.cli.shared.console import console, errors, styled
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.console import console, errors, show_rows, styled
+from toolkit.cli.shared.options import print_json
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read
 

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolkit.cli.shared.console import console, print_parts, print_text, styled
-from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
+from toolkit.cli.shared.options import print_json
 from toolkit.evidence.judge import exit_status, judge
 from toolkit.evidence.report.job_figures import headline
 from toolkit.evidence.verdict import Job, Proof, Status, Verdict

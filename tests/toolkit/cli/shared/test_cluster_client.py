@@ -11,8 +11,9 @@ import pytest
 from werkzeug.wrappers import Request, Response
 
 from tests.support.http_server import as_json, kubeconfig, serving
+from tests.toolkit.cli.init import kit
 from toolkit.cli.shared import cluster_client, session
-from toolkit.cli.shared.cluster_client import Cluster, RefusedError
+from toolkit.cli.shared.cluster_client import Cluster, RefusedError, chosen_context
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
@@ -183,3 +184,32 @@ def test_a_trial_that_is_refused_says_why(tmp_path: Path) -> None:
     assert refused.value.reason == "422, spec is immutable"
     with _served(tmp_path, 404, _said("not found")) as cluster:
         assert cluster.dry_run(body) is None
+
+
+def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
+    """The context is the only one or the named one, and never the current one."""
+    assert chosen_context(kit.kubeconfig(tmp_path, "a"), None) == "a"
+    assert chosen_context(kit.kubeconfig(tmp_path, "a", "b"), "b") == "b"
+    with pytest.raises(Problem, match=r"has 2 contexts\nName one with --context: a, b"):
+        chosen_context(kit.kubeconfig(tmp_path, "a", "b"), None)
+    with pytest.raises(Problem, match=r"has no context 'c'\nName one with --context: a, b"):
+        chosen_context(kit.kubeconfig(tmp_path, "a", "b"), "c")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a: [", "", "- x", "contexts: x", "contexts: [1, {x: y}]", f'token: "{kit.TOKEN}\n  - :', "\x00", "[" * 20000],
+)
+def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: str) -> None:
+    """A file that is not a kubeconfig is refused without a line of it, which may be a token."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(content)
+    with pytest.raises(Problem, match=r"Correct --kubeconfig") as error:
+        chosen_context(file, None)
+    assert kit.TOKEN not in str(error.value)
+
+
+def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
+    """A folder is refused with the system's reason."""
+    with pytest.raises(Problem, match=r"cannot be read: Is a directory"):
+        chosen_context(tmp_path, None)

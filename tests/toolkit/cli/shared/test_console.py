@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.support.recorded import ROOT
-from toolkit.cli.shared import console, tables
+from toolkit.cli.shared import console
 from toolkit.cli.verify.verdict_tables import explain
 from toolkit.evidence.verdict import Proof, Status, Verdict
 
@@ -18,8 +18,7 @@ _LINE = "node-0:100:100 [0] NCCL INFO [red]no[/] :warning: [/x]"
 def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed."""
     written = io.StringIO()
-    for module in (console, tables):
-        monkeypatch.setattr(module, "console", console.new_console(file=written, width=200))
+    monkeypatch.setattr(console, "console", console.new_console(file=written, width=200))
     monkeypatch.setattr("toolkit.cli.verify.verdict_tables.console", console.console)
     return written
 
@@ -28,7 +27,7 @@ def test_text_is_printed_as_it_is(printed: io.StringIO) -> None:
     """Lines, titles and cells have neither markup nor emoji, whatever they look like."""
     console.print_text(_LINE)
     console.print_parts(console.styled(_LINE, "red"), _LINE)
-    tables.show_rows(_LINE, (_LINE,), [(_LINE,)])
+    console.show_rows(_LINE, (_LINE,), [(_LINE,)])
     proof = Proof(file=":100:.log", line=1, text=_LINE)
     explain([Verdict(criterion="c", job="j", status=Status.FAIL, measured=_LINE, limit="", source="", proofs=(proof,))])
     assert printed.getvalue().count(_LINE) == 8

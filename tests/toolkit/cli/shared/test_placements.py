@@ -8,8 +8,7 @@ import pytest
 from tests.support.commands import finished
 from tests.support.recorded import OURS
 from toolkit.cli.pulumi import command as pulumi
-from toolkit.cli.shared import placements, tables
-from toolkit.cli.shared.console import new_console
+from toolkit.cli.shared import console, placements
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.stack import read
 
@@ -18,7 +17,7 @@ from toolkit.cli.shared.stack import read
 def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed."""
     written = io.StringIO()
-    monkeypatch.setattr(tables, "console", new_console(file=written, width=140))
+    monkeypatch.setattr(console, "console", console.new_console(file=written, width=140))
     return written
 
 

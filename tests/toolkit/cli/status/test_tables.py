@@ -9,7 +9,6 @@ import pytest
 from tests.support.messages import has
 from toolkit.cli import sim
 from toolkit.cli.shared import console
-from toolkit.cli.shared import tables as shared_tables
 from toolkit.cli.shared.constraints import Constraint
 from toolkit.cli.shared.simulated.cluster import dead
 from toolkit.cli.shared.stack import read
@@ -38,8 +37,7 @@ FOUND = Overview(
 def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed on a terminal of 80 columns."""
     written = io.StringIO()
-    for module in (shared_tables, console):
-        monkeypatch.setattr(module, "console", console.new_console(file=written, width=80))
+    monkeypatch.setattr(console, "console", console.new_console(file=written, width=80))
     return written
 
 

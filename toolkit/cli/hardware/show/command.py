@@ -19,8 +19,7 @@ from toolkit.cli.hardware.show.section import Section
 from toolkit.cli.hardware.show.site import parts, space
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.options import DEFAULT_STACK, StackOption, print_json
 from toolkit.cli.shared.paths import ROOT
 
 UnitsOption = Annotated[

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from toolkit.cli.shared import tables
-from toolkit.cli.shared.console import console, print_text, styled
+from toolkit.cli.shared.console import console, print_text, show_rows, styled
 
 Cell = int | str | None | tuple[int, ...] | tuple[str, ...]
 """A value; None where no source document gives one."""
@@ -32,9 +31,9 @@ class Section:
     def show(self) -> None:
         """Print it."""
         if len(self.rows) == 1:
-            tables.show_rows(self.title, ("what", "value"), ((key, text(cell)) for key, cell in self.rows[0].items()))
+            show_rows(self.title, ("what", "value"), ((key, text(cell)) for key, cell in self.rows[0].items()))
         elif self.rows:
-            tables.show_rows(self.title, tuple(self.rows[0]), (tuple(map(text, row.values())) for row in self.rows))
+            show_rows(self.title, tuple(self.rows[0]), (tuple(map(text, row.values())) for row in self.rows))
         else:
             console.print(styled(self.title, "bold"))
         for note in self.notes:

@@ -12,7 +12,7 @@ from core.files import write_atomically
 from toolkit.cli.shared.backends import older_states
 from toolkit.cli.shared.backends.tags import UID
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.output import STANDARD_OUTPUT, write_text
+from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
 from toolkit.cli.shared.paths import own_files
 from toolkit.cli.shared.stack import Stack
 

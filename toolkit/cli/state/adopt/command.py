@@ -12,8 +12,7 @@ from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import state_repair
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
-from toolkit.cli.shared.output import file_option, write_text
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption, file_option, write_text
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state.adopt import adoption, candidates, declared, import_file, presentation, settings_file
 from toolkit.cli.state.adopt.adoption import Work

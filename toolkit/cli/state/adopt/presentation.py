@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from core.pulumi_values import REDACTED
-from toolkit.cli.shared.console import print_text, styled
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.state.adopt.candidates import Candidate, State, is_gone
 from toolkit.engine.prediction.diff import Change as PropertyChange
 from toolkit.engine.prediction.diff import text_of_path

@@ -24,7 +24,7 @@ from toolkit.cli.hardware.show import command as plan
 from toolkit.cli.hardware.show import machines, network, section, site
 from toolkit.cli.hardware.show.room import Rack
 from toolkit.cli.hardware.show.section import Section
-from toolkit.cli.shared import console, tables
+from toolkit.cli.shared import console
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import read
 
@@ -53,7 +53,7 @@ def _nccl(settings: Settings) -> Section:
 def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stack of the project has a plan, and no table of it is cut on a terminal."""
     narrow = io.StringIO()
-    for module in (tables, section, console):
+    for module in (section, console):
         monkeypatch.setattr(module, "console", console.new_console(file=narrow, width=80))
     found = plan.sections(read(stack).settings, None)
     for each in found:

@@ -1,4 +1,4 @@
-"""The option -o."""
+"""The option -o of commands, and what they write."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,16 +7,16 @@ import pytest
 import typer
 
 from tests.support.commands import run
-from toolkit.cli.shared import output
+from toolkit.cli.shared import options
 from toolkit.cli.shared.console import print_text
 
 
-def _writes(path: Annotated[Path, output.file_option("File")]) -> None:
+def _writes(path: Annotated[Path, options.file_option("File")]) -> None:
     print_text("working")
-    output.write_text(path, "content\n")
+    options.write_text(path, "content\n")
 
 
-def _fills(path: Annotated[Path, output.path_option("Folder")]) -> None:
+def _fills(path: Annotated[Path, options.path_option("Folder")]) -> None:
     raise AssertionError(path)
 
 
