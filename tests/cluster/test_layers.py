@@ -14,7 +14,7 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout, plain
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID
 from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.simulator.actors.api import Api, Server
 
@@ -89,7 +89,7 @@ def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(lab: Lab) -> None:
     backend = simulated_backend.of_cluster(lab.root / ".sim" / PLATFORM)
     noted = backend.tags(PLATFORM)
     assert backend.tags(TENANTS) == noted, "objects, and no cluster: an update against another is not refused"
-    assert noted.get(UID)
+    assert noted.get(CLUSTER_UID)
     assert f"has nothing of stack {TENANTS}" in lab.works("state", "split", "-s", TENANTS, "--yes")
     for stack in (PLATFORM, TENANTS):
         assert re.search(r"objects on the cluster: \d+ unchanged\n$", lab.works("up", "-s", stack))

@@ -11,7 +11,7 @@ from core.apis.quantity import amount
 from core.simulated import SIMULATED_BY
 from policies.manifests.values import read
 from toolkit.cli.init.operator_facts import Controller, Package, Subscription
-from toolkit.cli.shared import metadata, node_taints
+from toolkit.cli.shared import metadata
 
 Object = Mapping[str, Any]
 
@@ -137,7 +137,7 @@ def node(obj: Object) -> Node:
         architecture=str(read(obj, "status", "nodeInfo", "architecture") or labels.get("kubernetes.io/arch", "")),
         gpus=int(_amount(obj, GPU_RESOURCE)),
         labels=labels,
-        taints=tuple(node_taints.repelling(obj)),
+        taints=tuple(metadata.repelling(obj)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.apis.operators import operators
 from policies.manifests.values import read
-from toolkit.cli.shared import metadata, owners, unmanaged_operators
+from toolkit.cli.shared import metadata, unmanaged_operators
 
 Object = Mapping[str, Any]
 ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"
@@ -106,7 +106,7 @@ def subscriptions(
             approval=approval,
             watches=own[0][1] if len(own) == 1 else None,
             groups=tuple(name for name, _ in own),
-            tool=next(owners.tools(obj), ""),
+            tool=next(metadata.tools(obj), ""),
             plan=str(read(obj, "status", "installPlanRef", "name") or "") if pending and not installed else "",
             trouble=_trouble(obj, installed, version),
         )
@@ -149,7 +149,7 @@ def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
         for image in unmanaged_operators.images(deployment):
             if package := packages.get(unmanaged_operators.image_name(image)):
                 version = unmanaged_operators.minor_version(image.rpartition(":")[2])
-                tool = next(owners.tools(deployment), "")
+                tool = next(metadata.tools(deployment), "")
                 yield Controller(package, metadata.namespace(deployment), metadata.name(deployment), version, tool)
                 break
 

@@ -25,7 +25,6 @@ from toolkit.review.sentences import name, quoted
 Object = Mapping[str, Any]
 Look = Callable[..., Sequence[Object]]
 """List a kind, in a namespace if one is named."""
-_OURS = "app.kubernetes.io/part-of"
 _ACCOUNTS, _ACCOUNT = "system:serviceaccounts:", "system:serviceaccount:"
 _EVERYONE = frozenset({"system:authenticated", "system:serviceaccounts"})
 _OF_EVERYONE = frozenset({"restricted", "restricted-v2", "restricted-v3"})
@@ -166,7 +165,7 @@ def _cohort(queue: Object) -> str:
 
 
 def _foreign(obj: Object) -> bool:
-    return metadata.labels(obj).get(_OURS) != PART_OF
+    return metadata.labels(obj).get(metadata.PART) != PART_OF
 
 
 def _constraint(kind: Kind, obj: Object, text: str) -> Constraint:

@@ -1,28 +1,87 @@
-"""Run the `pulumi` engine: plainly, or with its events shown while it works."""
+"""Run the `pulumi` engine: plainly, or with its events shown while it works.
+
+It is waited for to its end, whatever ends us: an engine that goes on alone holds the lock of its state. Ctrl-C goes to
+all processes of a terminal. SIGTERM, what a cancelled CI job ends in, comes to us alone or to all.
+"""
 
 import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol, TextIO
 
 from core.progress import Step
-from toolkit.cli.shared.child_process import started
 from toolkit.cli.shared.console import Reporter, console, print_parts, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.events import Account, Message, Operation, parse
 from toolkit.cli.shared.paths import ROOT
 
+TERMINATED = 128 + signal.SIGTERM
+_GRACE = 0.5  # seconds in which a process reports that it got the signal itself
+_WAITING = b"terminated: waiting for the engine to record its progress\n"
 _POLL = 0.1  # seconds between two reads of the event log
 _CANCELLING = "received; cancelling"
 """What the engine prints at the first signal to end."""
 _LOCK_POLL = 0.3  # seconds between two searches for the engine's lock
 _KILLED = "the engine was killed (signal {signal})\nRun the same command again: it repairs what was interrupted."
+_NO_LOGIN = "PULUMI_ACCESS_TOKEN must be set"
+"""What the engine says where no one has logged in and no backend is named: it means Pulumi's own service."""
+_BACKENDS = (
+    "Set `state.backend` in the stack's file (docs/guide/state.md), e.g. an S3 bucket or a folder; or run "
+    "`pulumi login` yourself. No account is needed."
+)
+
+
+@contextmanager
+def started_process(
+    command: Sequence[str], *, heard: Callable[[], bool] | None = None, **options: Any
+) -> Iterator["subprocess.Popen[str]"]:
+    """Start a process and wait for its end; SIGTERM is passed on to it as SIGINT, once, and ends us afterwards.
+
+    `heard`: whether the process has the signal already; the engine takes a second one as the wish to drop what is
+    under way. Raises SystemExit with the status of SIGTERM.
+    """
+    process: subprocess.Popen[str] | None = None
+    terminated = False
+
+    def interrupt() -> None:
+        if process is not None:
+            if heard is not None:
+                time.sleep(_GRACE)
+            if heard is None or not heard():
+                process.send_signal(signal.SIGINT)
+
+    def take(_number: int, _frame: FrameType | None) -> None:
+        nonlocal terminated
+        if not terminated:
+            terminated = True
+            os.write(2, _WAITING)  # a print in a handler may stand within another one
+            interrupt()
+
+    ours = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, take) if ours else None
+    try:
+        process = subprocess.Popen(command, text=True, **options)
+        if terminated:
+            interrupt()
+        try:
+            yield process
+        finally:
+            while process.poll() is None:
+                with suppress(KeyboardInterrupt):
+                    process.wait()
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, before)
+    if terminated:
+        raise SystemExit(TERMINATED)
 
 
 class Observer(Protocol):
@@ -39,14 +98,6 @@ class Observer(Protocol):
         """Return the notes since the last call."""
 
 
-_NO_LOGIN = "PULUMI_ACCESS_TOKEN must be set"
-"""What the engine says where no one has logged in and no backend is named: it means Pulumi's own service."""
-_BACKENDS = (
-    "Set `state.backend` in the stack's file (docs/guide/state.md), e.g. an S3 bucket or a folder; or run "
-    "`pulumi login` yourself. No account is needed."
-)
-
-
 @dataclass(frozen=True)
 class Engine:
     """The `pulumi` command in the environment of one stack."""
@@ -60,7 +111,7 @@ class Engine:
     def call(self, *arguments: str, folder: Path = ROOT) -> str:
         """Run a short command in a folder and return what it printed; raise Problem with its output on a failure."""
         command = [str(self.program), *arguments, "--non-interactive"]
-        with started(
+        with started_process(
             command,
             cwd=folder,
             env=self.environment,
@@ -77,7 +128,7 @@ class Engine:
 
     def run_interactively(self, *arguments: str) -> int:
         """Run a command on the user's own terminal and return its exit status."""
-        with started([str(self.program), *arguments], cwd=Path.cwd(), env=self.environment) as process:
+        with started_process([str(self.program), *arguments], cwd=Path.cwd(), env=self.environment) as process:
             process.wait()
         return process.returncode
 
@@ -145,7 +196,7 @@ class Engine:
     ) -> "AbstractContextManager[subprocess.Popen[str]]":
         """Start a command that writes its events to a file, and all that it prints to `output`."""
         options = ("--stack", self.stack, "--non-interactive", "--event-log", str(events))
-        return started(
+        return started_process(
             [str(self.program), *arguments, *options],
             heard=heard,
             cwd=ROOT,

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolkit.cli.shared import object_presence, session
-from toolkit.cli.shared.backends import tags
-from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, CLUSTER_UID, Backend
 from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import print_text, print_warning
@@ -20,7 +19,7 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 
-UID, SERVER = tags.UID, tags.SERVER
+UID, SERVER = CLUSTER_UID, CLUSTER_SERVER
 _NAMESPACE = "/api/v1/namespaces/kube-system"
 _PROVIDER = "pulumi:providers:kubernetes"
 _NO_STACK = "no stack named"  # the engine's message about a stack that does not exist yet

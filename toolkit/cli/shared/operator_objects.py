@@ -9,7 +9,7 @@ from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster
-from toolkit.cli.shared.owners import PART
+from toolkit.cli.shared.metadata import PART
 
 _APPROVED = '{"spec":{"approved":true}}'
 

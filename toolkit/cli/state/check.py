@@ -9,11 +9,10 @@ import typer
 from core.wording import plural
 from toolkit.cli.shared import passphrases
 from toolkit.cli.shared.backends import bucket_setup, choice, older_states
-from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, BucketOptions, Finding
 from toolkit.cli.shared.backends.store import FolderStore
-from toolkit.cli.shared.backends.tags import UID
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
@@ -104,7 +103,7 @@ def check_passphrase(stack: Stack, running: Engine) -> Finding:
 
 def check_cluster(backend: Backend, stack: Stack) -> list[Finding]:
     """Return which cluster a stack belongs to, where that is noted, and how its settings name it, too."""
-    uid = backend.tags(stack.name).get(UID)
+    uid = backend.tags(stack.name).get(CLUSTER_UID)
     if not uid or stack.simulated:
         return []
     if stack.settings.cluster.uid is None:

@@ -7,7 +7,7 @@ import typer
 
 from toolkit.cli.shared import identity, session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import confirmed, print_text, print_warning
 from toolkit.cli.shared.errors import Problem
@@ -49,7 +49,7 @@ def command(
         )
         tags = selection.tags(stack, backend)
         live = None if without_cluster else session.cluster(stack)
-        here = _uid(live) if live else tags.get(UID, "")
+        here = _uid(live) if live else tags.get(CLUSTER_UID, "")
         restore_plan.require_own(stack, deployment, cluster, here)
         if live:
             identity.require(stack, live, backend, running)

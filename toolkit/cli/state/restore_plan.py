@@ -8,8 +8,7 @@ from typing import Any
 
 from toolkit.cli.shared import settings_copy
 from toolkit.cli.shared.backends import older_states
-from toolkit.cli.shared.backends.backend import Backend
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 from toolkit.cli.shared.checkpoints import access, backups, other_stacks
 from toolkit.cli.shared.checkpoints.access import Checkpoint
 from toolkit.cli.shared.checkpoints.interrupted import Live, recover
@@ -66,7 +65,7 @@ def from_version(backend: Backend, stack: str, version: str) -> tuple[dict[str, 
     deployment = older_states.read(backend, older)
     if deployment is None:
         raise Problem(f"version {version} of the state of stack {stack} cannot be read", "Take another.")
-    return deployment, backend.tags(stack, at=older.modified).get(UID, "")
+    return deployment, backend.tags(stack, at=older.modified).get(CLUSTER_UID, "")
 
 
 def require_own(stack: Stack, deployment: Mapping[str, Any], cluster: str, here: str) -> None:

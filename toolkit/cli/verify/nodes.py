@@ -8,7 +8,7 @@ from policies.manifests.values import read as value
 from stacks.settings.fabric import Ethernet, RdmaFabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from toolkit.cli.shared import node_taints
+from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.status.overview import count
 from toolkit.cli.verify.expectations import of_pool
@@ -106,7 +106,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
         driver=next((driver for driver in drivers if driver), None),
-        taints=tuple(map(str, node_taints.repelling(node))),
+        taints=tuple(map(str, metadata.repelling(node))),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),
         kubelet=str(info.get("kubeletVersion", "")),

@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 
 from tests.support.states import on_real_cluster
 from toolkit.cli.shared.backends import bucket_setup
-from toolkit.cli.shared.backends.backend import Backend, of_folder
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, of_folder
 from toolkit.cli.shared.backends.bucket import open_bucket
 from toolkit.cli.shared.backends.choice import of_url
-from toolkit.cli.shared.backends.tags import UID
 from toolkit.cli.shared.checkpoints import backups
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
@@ -145,7 +144,7 @@ def test_a_check_reports_whether_the_key_opens_the_state(stack: Stack) -> None:
 def test_a_check_repeats_how_the_settings_name_the_cluster(stack: Stack, tmp_path: Path) -> None:
     """A check prints the setting that names the cluster, as the first update did."""
     backend = of_folder(tmp_path)
-    backend.store.write(".pulumi/stacks/hpc/dev.pulumi-tags", json.dumps({"tags": {UID: "1-2-3"}}).encode())
+    backend.store.write(".pulumi/stacks/hpc/dev.pulumi-tags", json.dumps({"tags": {CLUSTER_UID: "1-2-3"}}).encode())
     assert check.check_cluster(backend, stack) == []
     stack = on_real_cluster(stack)
     (found,) = check.check_cluster(backend, stack)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolkit.cli.shared.backends import lock_holders
-from toolkit.cli.shared.backends.locks import Lock
+from toolkit.cli.shared.backends.locks import Lock, is_dead, note
 from toolkit.cli.shared.backends.store import FolderStore, Store
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import PROJECT
 
+CLUSTER_UID, CLUSTER_SERVER = "hpc:cluster-uid", "hpc:cluster-server"
+"""Tags of a stack: the cluster that its state is about."""
 _STACKS = f".pulumi/stacks/{PROJECT}/"
 _LOCKS = f".pulumi/locks/organization/{PROJECT}/"
 _STATES = (".json", ".json.gz")
@@ -112,7 +113,7 @@ class Backend:
 
     def is_dead(self, lock: Lock) -> bool:
         """Whether the holder of a lock is certainly gone; of a backend that others share only this machine's own."""
-        return lock.of_this_host and lock_holders.is_dead(self.url, lock.key, lock.pid, own=self.own)
+        return lock.of_this_host and is_dead(self.url, lock.key, lock.pid, own=self.own)
 
     def note_lock(self, stack: str, pid: int) -> bool:
         """Note the lock of an engine that this process started, for `is_dead`; return whether there is one.
@@ -122,7 +123,7 @@ class Backend:
         try:
             mine = [lock.key for lock in self.locks(stack) if lock.pid == pid and lock.of_this_host]
             for key in mine:
-                lock_holders.note(self.url, key)
+                note(self.url, key)
         except (Problem, OSError):
             return False
         return bool(mine)

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.files import write_atomically
 from toolkit.cli.shared.backends import older_states
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
 from toolkit.cli.shared.paths import own_files
@@ -55,7 +55,11 @@ def write(stack: str, exported: Mapping[str, Any], tags: Mapping[str, str], file
     """
     if file != STANDARD_OUTPUT and file.exists():
         raise Problem(f"{file} exists already", "Use another name, or remove it.")
-    noted = {"stack": stack, "cluster": tags.get(UID, ""), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    noted = {
+        "stack": stack,
+        "cluster": tags.get(CLUSTER_UID, ""),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     document = {**exported, _OURS: noted}
     content = json.dumps(document, separators=(",", ":"))
     if file == STANDARD_OUTPUT:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.manifests.values import read
-from toolkit.cli.shared.backends.backend import Backend
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 
 _OBJECTS = "kubernetes:"
 
@@ -43,10 +42,10 @@ def of(stack: str, backend: Backend | None) -> OtherStacks:
     """
     if backend is None:
         return NONE
-    here = backend.tags(stack).get(UID)
+    here = backend.tags(stack).get(CLUSTER_UID)
     owners: dict[Key, frozenset[str | None]] = {}
     for other in backend.stacks():
-        other_uid = backend.tags(other).get(UID)
+        other_uid = backend.tags(other).get(CLUSTER_UID)
         if other == stack or (here and other_uid and here != other_uid):
             continue
         latest = backend.checkpoint(other)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.tags import SERVER
+from toolkit.cli.shared.backends.backend import CLUSTER_SERVER
 from toolkit.cli.shared.console import Reporter
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend, release, spec
@@ -63,7 +63,7 @@ def stacks(home: Path) -> Iterator[str]:
     for stack in store.stacks():
         if not backend.within(home):
             state = states.load(Layout(home))
-            if state is None or store.tags(stack).get(SERVER) != state.server:
+            if state is None or store.tags(stack).get(CLUSTER_SERVER) != state.server:
                 continue
         if store.resources(stack):
             yield stack

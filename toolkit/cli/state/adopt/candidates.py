@@ -9,7 +9,7 @@ from core.apis import field_owners, kinds, merge_patch
 from core.wording import plural, some
 from policies.manifests.values import read
 from stacks.layers.adoption import without_labels
-from toolkit.cli.shared import owners, recorded_inputs
+from toolkit.cli.shared import metadata, recorded_inputs
 from toolkit.cli.shared.checkpoints.interrupted import Live
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
@@ -101,7 +101,7 @@ def judged(obj: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
         return Candidate(obj, live, State.REFUSED, "it is being deleted")
     declared = _declared(obj, live)
     manager = field_manager(obj.urn, declared, {})
-    warnings = tuple(owners.others(live, manager))
+    warnings = tuple(metadata.other_owners(live, manager))
     hints = _hints(declared)
     written = merge_patch.merged(_written(obj, live, declared, trial), hints)
     patch = merge_patch.between(declared, written)

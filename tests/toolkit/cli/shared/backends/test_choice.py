@@ -12,10 +12,9 @@ from stacks.settings.state import StateSettings
 from tests.support.states import on_real_cluster, store, stored, write_state
 from toolkit.cli.shared import environment, session, state_checks
 from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import of_folder
+from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, of_folder
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.store import FolderStore
-from toolkit.cli.shared.backends.tags import SERVER
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.cli.shared.simulated import spec as simulated_spec
@@ -209,7 +208,7 @@ def test_bucket_of_many_clusters(dev: Stack, tmp_path: Path) -> None:
     known = State(spec=simulated_spec.of(dev), ports=numbers)
     states.save(Layout(dev.home), known)
     for server in ("https://127.0.0.1:20999", known.server):
-        store(tmp_path / "shared", "prod", {"resources": [{}]}, {SERVER: server})
+        store(tmp_path / "shared", "prod", {"resources": [{}]}, {CLUSTER_SERVER: server})
         with pytest.raises(Problem, match="has stack prod on it") if server == known.server else nullcontext():
             state_checks.require_own_cluster(dev)
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.states import store
-from toolkit.cli.shared.backends.backend import of_folder
-from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, of_folder
 from toolkit.cli.shared.checkpoints.interrupted import recover
 from toolkit.cli.shared.checkpoints.other_stacks import of
 from toolkit.cli.shared.errors import Problem
@@ -23,7 +22,7 @@ def _secret(stack: str, **more: Any) -> dict[str, Any]:
 
 
 def _write(folder: Path, stack: str, latest: Any, uid: str = "") -> None:
-    store(folder, stack, latest, {UID: uid} if uid else {})
+    store(folder, stack, latest, {CLUSTER_UID: uid} if uid else {})
 
 
 @pytest.mark.parametrize(

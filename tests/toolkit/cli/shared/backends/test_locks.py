@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.cli.shared.backends import lock_holders
+from toolkit.cli.shared.backends import locks
 from toolkit.cli.shared.backends.backend import Backend, of_folder
 from toolkit.cli.shared.backends.choice import of_url
 from toolkit.cli.shared.errors import Problem
@@ -68,9 +68,9 @@ def _released(backend: Backend) -> bool:
 
 
 def _elsewhere(monkeypatch: pytest.MonkeyPatch, **changes: str) -> None:
-    place = lock_holders.here()
+    place = locks.here()
     assert place is not None
-    monkeypatch.setattr(lock_holders, "here", lambda: replace(place, **changes))
+    monkeypatch.setattr(locks, "here", lambda: replace(place, **changes))
 
 
 def test_a_name_of_a_host_is_not_enough(shared: Backend) -> None:
@@ -159,10 +159,10 @@ def test_noted_elsewhere(
 def test_systems_without_proc(own: Backend, shared: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc, no process counts as dead."""
     assert shared.note_lock("dev", DEAD)
-    monkeypatch.setattr(lock_holders, "_PROC", Path("/nowhere"))
+    monkeypatch.setattr(locks, "_PROC", Path("/nowhere"))
     assert not _released(own)
     assert not _released(shared)
-    lock_holders.note(shared.url, "x")
+    locks.note(shared.url, "x")
 
 
 def test_no_place_for_notes(shared: Backend, notes: Path) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.recorded import ROOT
-from toolkit.cli.shared.child_process import TERMINATED
-from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.engine import TERMINATED, Engine
 
 pytestmark = pytest.mark.engine  # a program in the place of the engine: processes, too slow for the unit layer
 
