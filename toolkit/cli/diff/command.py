@@ -19,7 +19,7 @@ from toolkit.cli.diff import (
     removed_fields,
     stack_status,
 )
-from toolkit.cli.shared import cluster_checks, constraints, offline_provider, session, state_checks
+from toolkit.cli.shared import cluster_checks, constraints, session, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
@@ -85,7 +85,7 @@ def _previewed(stack: Stack, config: Path | None, plan: Path | None) -> Review:
         raise unanswered  # a plan depends on the cluster's state
     facts = () if unanswered else cluster_checks.require(stack, session.cluster(stack)).sentences
     chosen = session.print_plugins(stack, running.program)
-    before = tuple(filter(None, [offline_provider.caution(stack, chosen)]))
+    before = tuple(filter(None, [session.provider_caution(stack, chosen)]))
     session.prepare(stack, running)
     update = stack_status.last_update(stack)
     if plan is None:

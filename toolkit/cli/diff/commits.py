@@ -17,10 +17,10 @@ from core import project
 from core.yaml import text as yaml_text
 from stacks.loading import settings as stack_settings
 from toolkit.cli.diff import isolation, policy_findings, rendering_child, settings_facts
-from toolkit.cli.shared import offline_provider
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.policy_configuration import settled
+from toolkit.cli.shared.session import provider_permission
 from toolkit.engine.prediction.diff import difference, text_of_path
 from toolkit.engine.prediction.inputs import BadInputError, type_of_token
 from toolkit.review import renders
@@ -114,7 +114,7 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
     policies = settled(settings, config)
     day = _day(after.name)
     facts = settings_facts.of(settings, after.root)
-    cautions = tuple(filter(None, [offline_provider.permission(settings.cluster)]))
+    cautions = tuple(filter(None, [provider_permission(settings.cluster)]))
     findings = policy_findings.judged((rendered.resource for rendered in after.resources), policies, day)
     return policy_findings.compared(replace(whole, findings=findings, facts=facts, cautions=cautions), policies, day)
 

@@ -9,8 +9,9 @@ from typing import Any
 from core.wording import plural
 from toolkit.cli.diff import settings_facts
 from toolkit.cli.diff.rendering_child import FIELDS
-from toolkit.cli.shared import identity, passphrases, session
+from toolkit.cli.shared import identity, session
 from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.environment import WRONG_PASSPHRASE
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.policy_configuration import policy_arguments
 from toolkit.cli.shared.stack import Stack
@@ -118,5 +119,5 @@ def _remedied(review: Review) -> Review:
     """Add what to do about an error whose message is the engine's."""
     if not _PASSPHRASE.search(review.failed):
         return review
-    remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
+    remedy = WRONG_PASSPHRASE
     return replace(review, failed=f"{review.failed}\n{remedy}")

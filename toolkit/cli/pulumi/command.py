@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.pulumi import engine_options, preview, shell
-from toolkit.cli.shared import identity, passphrases, session
+from toolkit.cli.shared import identity, session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.engine import Engine
-from toolkit.cli.shared.environment import SETTINGS
+from toolkit.cli.shared.environment import SETTINGS, make_passphrase, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName
 from toolkit.cli.shared.stack import Stack
@@ -74,8 +74,8 @@ def command(
             )
         stack.renew_copy()
         if stack.keeps_secrets:  # of another stack's the engine asks for what it needs
-            passphrases.make(stack, running.environment)
-            passphrases.require(stack, running.environment)
+            make_passphrase(stack, running.environment)
+            require_passphrase(stack, running.environment)
     engine_options.require_same(stack, running.environment, context.args, Path.cwd())
     match = None
     if _HELP.isdisjoint(context.args):

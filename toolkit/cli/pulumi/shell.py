@@ -4,7 +4,7 @@ import os
 import shlex
 from pathlib import Path
 
-from toolkit.cli.shared import environment, offline_provider, passphrases, session
+from toolkit.cli.shared import environment, session
 from toolkit.cli.shared.console import Reporter, print_notice, print_warning
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
@@ -18,7 +18,7 @@ def print_variables(stack: Stack) -> None:
         print_notice(text)
     stack.require_served()
     stack.renew_copy()
-    passphrases.make(stack, os.environ)
+    environment.make_passphrase(stack, os.environ)
     if stack.copied:
         kept = ", and keeps its secrets" if stack.keeps_secrets else ""
         print_notice(
@@ -47,7 +47,7 @@ def _warn_of_provider(stack: Stack, pulumi: Path) -> None:
     """Print that plain `pulumi` gets no provider from here, or the stand-in on a real cluster."""
     chosen = environment.plugins(stack, pulumi, os.environ)
     if PROVIDER in chosen.missing:
-        print_warning(f"{offline_provider.refusal(stack)}: plain `pulumi` downloads it, or fails.")
-        print_notice(offline_provider.remedy(stack))
-    elif text := offline_provider.caution(stack, chosen):
+        print_warning(f"{session.provider_refusal(stack)}: plain `pulumi` downloads it, or fails.")
+        print_notice(session.provider_remedy(stack))
+    elif text := session.provider_caution(stack, chosen):
         print_warning(text)

@@ -6,21 +6,66 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 from core.files import locked
-from toolkit.cli.shared import environment, offline_provider, passphrases
+from stacks.settings.cluster import ClusterSettings
+from toolkit.cli.shared import environment
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import Reporter, print_text, print_warning
 from toolkit.cli.shared.engine import Engine, inherited
+from toolkit.cli.shared.environment import make_passphrase, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
 from toolkit.engine.plugins.announcement import announcement
-from toolkit.engine.plugins.locate import PluginChoice
+from toolkit.engine.plugins.locate import PROVIDER, PluginChoice
+
+_BINARY = f"pulumi-{PROVIDER}"
+_PLACES = "HPC_PLUGINS, PATH, the folder of pulumi, ~/.pulumi/plugins"
+
+
+def provider_refusal(stack: Stack) -> str:
+    """Return what is missing where only the stand-in could write a real cluster, and the settings do not allow it."""
+    return (
+        f"Pulumi's official {_BINARY} is not installed ({_PLACES}), and stack {stack.name} is on a real cluster, for "
+        "which the offline stand-in is not used"
+    )
+
+
+def provider_remedy(stack: Stack) -> str:
+    """Return how the official provider gets here, and the setting that allows the stand-in."""
+    return (
+        f"`pulumi plugin install resource kubernetes {version('pulumi-kubernetes')}` installs it, from a mirror by "
+        "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES or from a file by `--file`; or name a folder with it in HPC_PLUGINS "
+        f"(docs/guide/operations.md). `cluster.offline_provider: true` in {stack.platform_file.name} allows the "
+        "stand-in."
+    )
+
+
+def provider_caution(stack: Stack, chosen: PluginChoice) -> str:
+    """Return a sentence for updates and reviews where the stand-in writes a real cluster; else nothing."""
+    if stack.simulated or PROVIDER not in chosen.offline:
+        return ""
+    return (
+        "The offline stand-in of the Kubernetes provider, not Pulumi's own, reads and writes this cluster: "
+        f"cluster.offline_provider is true in {stack.platform_file.name}, and no official {_BINARY} is installed "
+        f"({_PLACES})."
+    )
+
+
+def provider_permission(cluster: ClusterSettings) -> str:
+    """Return a sentence for a review of settings alone, which may be updated from any machine; nothing without it."""
+    if cluster.simulated or not cluster.offline_provider:
+        return ""
+    return (
+        "The settings let the offline stand-in of the Kubernetes provider write this cluster from machines without "
+        f"Pulumi's own {_BINARY} (cluster.offline_provider)."
+    )
 
 
 def choose_backend(stack: Stack, url: str | None) -> None:
@@ -90,8 +135,9 @@ def require_provider(stack: Stack, program: Path) -> PluginChoice:
     Raises Problem where the official provider is not installed and the settings do not allow the stand-in.
     """
     chosen = environment.plugins(stack, program, os.environ)
-    offline_provider.require(stack, chosen)
-    if text := offline_provider.caution(stack, chosen):
+    if PROVIDER in chosen.missing:
+        raise Problem(provider_refusal(stack), provider_remedy(stack))
+    if text := provider_caution(stack, chosen):
         print_warning(text)
     return chosen
 
@@ -102,8 +148,8 @@ def prepare(stack: Stack, running: Engine) -> None:
     On a simulated cluster it is created. On a real one that would begin a second state where the first is elsewhere.
     """
     stack.renew_copy()
-    passphrases.make(stack, running.environment)
-    passphrases.require(stack, running.environment)
+    make_passphrase(stack, running.environment)
+    require_passphrase(stack, running.environment)
     backend = stack.backend
     if backend is None:
         return

@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 from core.wording import plural
-from toolkit.cli.shared import passphrases
 from toolkit.cli.shared.backends import bucket_setup, choice, older_states
 from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, BucketOptions, Finding
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.environment import WRONG_PASSPHRASE, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.stack import Stack
@@ -92,11 +92,11 @@ def check_stack(backend: Backend, name: str, options: str = "") -> list[Finding]
 def check_passphrase(stack: Stack, running: Engine) -> Finding:
     """Return whether the key that a user has now opens the state; the engine tries it."""
     try:
-        passphrases.require(stack, running.environment)
+        require_passphrase(stack, running.environment)
         running.call("stack", "export", "--show-secrets", "--stack", stack.name)  # decrypts all, and shows none
     except Problem as problem:
         lines = [line for line in str(problem).splitlines() if "passphrase" in line and "warning:" not in line]
-        remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
+        remedy = WRONG_PASSPHRASE
         return Finding("key of secrets", BAD, lines[0].strip() if lines else str(problem), remedy)
     return Finding("key of secrets", GOOD, "opens the state")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from core.wording import some
-from toolkit.cli.shared import passphrases, session
+from toolkit.cli.shared import environment, session
 from toolkit.cli.shared.backends import bucket_setup
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.bucket import BucketStore
@@ -121,11 +121,11 @@ def create_stack(stack: Stack, running: Engine, backend: Backend) -> tuple[Findi
             f"stack {stack.name} is an example, and its settings have no place for a key",
             f"Copy {stack.file.relative_to(ROOT)} to Pulumi.NAME.yaml, and use stack NAME.",
         )
-    named = running.environment.get(passphrases.FILE)
-    if provider in (PASSPHRASE, "default") and not (passphrases.is_given(running.environment) or named):
+    named = running.environment.get(environment.PASSPHRASE_FILE)
+    if provider in (PASSPHRASE, "default") and not (environment.has_passphrase(running.environment) or named):
         raise Problem(
             f"the secrets of stack {stack.name} are to be encrypted with a passphrase, and none is given",
-            f"Set {passphrases.FILE} to a file with one (or {passphrases.PASSPHRASE}), or name a key in its "
+            f"Set {environment.PASSPHRASE_FILE} to a file with one (or {environment.PASSPHRASE}), or name a key in its "
             "settings: `state.secrets_provider`.",
         )
     # The engine writes the key into Pulumi.<stack>.yaml, and leaves its comments.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.files import write_atomically
-from toolkit.cli.shared import passphrases, settings_copy
+from toolkit.cli.shared import environment, settings_copy
 from toolkit.cli.shared.checkpoints import access, backups
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import SETTINGS
@@ -99,8 +99,8 @@ def _with(running: Engine, new: str | None) -> Engine:
     """Return the engine as it is called from now on."""
     if new is None:
         return running
-    outer = {key: value for key, value in running.environment.items() if key != passphrases.FILE}
-    return replace(running, environment={**outer, passphrases.PASSPHRASE: new})
+    outer = {key: value for key, value in running.environment.items() if key != environment.PASSPHRASE_FILE}
+    return replace(running, environment={**outer, environment.PASSPHRASE: new})
 
 
 def _secrets(stack: Stack, running: Engine, own: Path) -> tuple[Any, Any]:
@@ -151,7 +151,7 @@ def require_private(stack: Stack) -> None:
 
 def given_by_user(stack: Stack) -> bool:
     """Whether the passphrase of today is one that a user gives."""
-    return not stack.keeps_secrets or passphrases.is_given(os.environ)
+    return not stack.keeps_secrets or environment.has_passphrase(os.environ)
 
 
 def random() -> str:

@@ -10,19 +10,12 @@ import typer
 
 from toolkit.cli.diff import engine_reviews, plans
 from toolkit.cli.drift import repairs
-from toolkit.cli.shared import (
-    cluster_checks,
-    identity,
-    layers,
-    passphrases,
-    placements,
-    session,
-    state_checks,
-)
+from toolkit.cli.shared import cluster_checks, identity, layers, placements, session, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import state_repair
 from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text, show_times
 from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.environment import WRONG_PASSPHRASE
 from toolkit.cli.shared.events import Account
 from toolkit.cli.shared.operator_channels import Examined
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
@@ -215,7 +208,7 @@ def verdict(stack: Stack, account: Account, failed: list[str], behind: Sequence[
     lines += [f"{message.name}: {message.text}" if message.name else message.text for message in others[:_SHOWN]]
     lines += [f"... and {len(others) - _SHOWN} more, above"] if len(others) > _SHOWN else []
     if any("incorrect passphrase" in message.text for message in others):
-        lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
+        lines.append(WRONG_PASSPHRASE)
     if any("already exists" in message.text for message in others):
         lines.append(
             f"If an update of this stack was interrupted: `./hpc state repair {stack.options}` adds what it created "

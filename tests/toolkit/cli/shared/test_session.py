@@ -1,14 +1,22 @@
 """What comes before the engine's own work."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from toolkit.cli.shared import session
+from tests.support.reviews import review
+from tests.support.states import on_real_cluster
+from toolkit.cli.diff import command as diff
+from toolkit.cli.diff import commits, engine_reviews, stack_status
+from toolkit.cli.shared import environment, session
 from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.session import provider_permission
 from toolkit.cli.shared.simulated.backend import record as choose_folder
-from toolkit.cli.shared.stack import read
+from toolkit.cli.shared.stack import Stack, read
+from toolkit.engine.plugins.locate import OFFLINE_FOLDER, PROVIDER
 
 
 @pytest.mark.usefixtures("sim_home")
@@ -59,3 +67,81 @@ def test_the_engine_has_its_temporary_files_with_the_cluster(monkeypatch: pytest
     folder = session.engine(stack).environment["TMPDIR"]
     assert Path(folder) == stack.home / "tmp"
     assert Path(folder).is_dir()
+
+
+@pytest.fixture
+def without_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Give the engine of a machine without official plugins."""
+    for name in ("HPC_PLUGINS", "PULUMI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "bin" / "pulumi"
+
+
+def test_a_real_cluster_is_refused_without_the_official_provider(dev: Stack, without_plugins: Path) -> None:
+    """The message names the plugin, how to install, mirror or find it, and the setting that allows the stand-in."""
+    real = on_real_cluster(dev, offline_provider=False)
+    with pytest.raises(Problem) as refused:
+        session.require_provider(real, without_plugins)
+    for part in (
+        *("pulumi-resource-kubernetes is not installed", "stack dev is on a real cluster"),
+        *("pulumi plugin install resource kubernetes 4.34.2", "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", "HPC_PLUGINS"),
+        *("cluster.offline_provider: true` in Pulumi.dev.yaml", "docs/guide/operations.md"),
+    ):
+        assert part in str(refused.value)
+    path = environment.variables(real, without_plugins, {"PATH": str(OFFLINE_FOLDER)})["PATH"]
+    assert not [folder for folder in path.split(":") if (Path(folder) / f"pulumi-{PROVIDER}").exists()]
+
+
+def test_the_stand_in_on_a_real_cluster_is_reported(
+    dev: Stack, without_plugins: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the settings allow it, a warning names it, the setting and the reason; none on a simulated cluster."""
+    session.require_provider(dev, without_plugins)
+    assert capsys.readouterr().err == ""
+    session.print_plugins(on_real_cluster(dev), without_plugins)
+    warning = capsys.readouterr().err
+    assert "offline stand-in" in warning
+    assert "cluster.offline_provider is true in Pulumi.dev.yaml" in warning
+    assert "no official pulumi-resource-kubernetes is installed" in warning
+
+
+def test_the_official_provider_needs_no_setting(
+    dev: Stack, without_plugins: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the official provider on PATH a real cluster is neither refused nor warned of."""
+    official = without_plugins.with_name(f"pulumi-{PROVIDER}")
+    official.parent.mkdir()
+    official.write_text("#!/bin/sh\n")
+    official.chmod(0o755)
+    for allowed in (False, True):
+        chosen = session.require_provider(on_real_cluster(dev, offline_provider=allowed), without_plugins)
+        assert chosen.find(PROVIDER).binary == official
+    assert capsys.readouterr().err == ""
+
+
+def test_a_review_of_settings_reports_the_permission(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison of commits, which has no engine, names the setting; on a simulated cluster it has no effect."""
+    settings = on_real_cluster(dev).settings
+    monkeypatch.setattr("stacks.loading.settings.load", lambda *_: settings)
+    unchanged = commits.Side(commits.WORKING_TREE, ROOT, [])
+    (caution,) = commits._review("dev", unchanged, unchanged, None).cautions
+    assert "cluster.offline_provider" in caution
+    assert provider_permission(dev.settings.cluster) == ""
+
+
+def test_a_review_by_the_stand_in_reports_it(
+    dev: Stack, without_plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`./hpc diff` begins with a caution, whether the cluster answers or not."""
+    engine = SimpleNamespace(program=without_plugins)
+    monkeypatch.setattr(session, "engine", lambda _: engine)
+    monkeypatch.setattr(session, "prepare", lambda *_: None)
+    monkeypatch.setattr(engine_reviews, "unanswered", lambda *_: Problem("the API server does not answer"))
+    monkeypatch.setattr(engine_reviews, "preview", lambda *_: review())
+    monkeypatch.setattr(engine_reviews, "drift_if_up", lambda *_: None)
+    monkeypatch.setattr(stack_status, "last_update", lambda _: stack_status.LastUpdate(cut_off=True))
+    first, interrupted = diff._previewed(on_real_cluster(dev), None, None).cautions
+    assert "offline stand-in" in first
+    assert "interrupted" in interrupted
