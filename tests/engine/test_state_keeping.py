@@ -16,7 +16,7 @@ from tests.support.buckets import KEYS
 from toolkit.cli.shared.backends import bucket_parts, bucket_setup, older_states
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.bucket import open_bucket
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
@@ -127,7 +127,9 @@ def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_p
     assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
     restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before.json")
-    assert len(older_states.resources(backups.read(tmp_path / "before.json").deployment)) == len(project_state(lab))
+    assert len(older_states.resources(access.read_backup(tmp_path / "before.json").deployment)) == len(
+        project_state(lab)
+    )
     assert lab.names() == {"b", "c"}
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
@@ -142,10 +144,10 @@ def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_p
     assert lab.live("v1", "ConfigMap", namespace, "c") is None
 
     file = tmp_path / "backup.json"
-    assert backups.write("dev", access.export(lab.engine), {}, file) == len(project_state(lab))
+    assert access.write_backup("dev", access.export(lab.engine), {}, file) == len(project_state(lab))
     assert file.stat().st_mode & 0o777 == 0o600
     with pytest.raises(Problem, match="exists already"):
-        backups.write("dev", {}, {}, file)
+        access.write_backup("dev", {}, {}, file)
     assert project.pulumi("stack", "rm", "--force", "--yes", "--preserve-config").status == 0
     assert [row.status for row in check.check_stack(backend, "dev")] == [bucket_parts.BAD]
     assert project.pulumi("stack", "init", "dev").status == 0

@@ -2,9 +2,9 @@
 
 import typer
 
-from toolkit.cli.shared import identity, layers, session, state_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
@@ -22,12 +22,12 @@ def command(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None) -> 
             f"If you mean it: `./hpc pulumi --stack {stack_name} destroy`, which asks.",
         )
     with session.exclusive(stack):
-        layers.require_no_tenants(stack)
-        state_checks.require_unprotected(stack)
+        stack_checks.require_no_tenants(stack)
+        stack_checks.require_unprotected(stack)
         running = session.engine(stack)
         identity.require(stack, session.cluster(stack), stack.backend, running)
         session.prepare(stack, running)
-        state_repair.settle(stack, running, session.cluster(stack))
+        interrupted.settle(stack, running, session.cluster(stack))
         status, account = running.run_update(f"pulumi destroy, stack {stack_name}", stack.log, "destroy", "--yes")
     for message in account.messages:
         if status != 0 and message.severity == "error":

@@ -8,7 +8,7 @@ import typer
 
 from core import simulated
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared import state_checks
+from toolkit.cli.shared import stack_checks
 from toolkit.cli.shared.console import Reporter, print_text, show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
@@ -42,7 +42,7 @@ def up(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwar
         raise Problem(
             f"stack {stack_name} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
         )
-    state_checks.require_own_cluster(stack)
+    stack_checks.require_own_cluster(stack)
     if upwards:
         spec, line = release.raised(stack)
         print_text(line)

@@ -13,7 +13,7 @@ from tests.engine.kit import Cluster, Stack
 from toolkit.cli.shared import cluster_client
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.choice import of_url
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.paths import PROJECT
 from toolkit.engine.tools import find
@@ -77,4 +77,4 @@ class Kept(Stack):
         reached = cluster_client.Cluster(self.cluster.kubeconfig, self.cluster.context)
         with patch("toolkit.cli.shared.engine.ROOT", self.folder):
             backup = self.folder / f"backup-{time.monotonic_ns()}.json"
-            return state_repair.repair(self.name, self.backend, engine, reached.find, backup, thorough=thorough)
+            return interrupted.repair(self.name, self.backend, engine, reached.find, backup, thorough=thorough)

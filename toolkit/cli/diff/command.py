@@ -19,7 +19,7 @@ from toolkit.cli.diff import (
     removed_fields,
     stack_status,
 )
-from toolkit.cli.shared import cluster_checks, constraints, session, state_checks
+from toolkit.cli.shared import cluster_checks, constraints, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
@@ -76,8 +76,8 @@ def command(
 def _previewed(stack: Stack, config: Path | None, plan: Path | None) -> Review:
     stack.require_served()
     stack.require_passable()
-    state_checks.require_own_cluster(stack)
-    state_checks.require_fitting(stack)
+    stack_checks.require_own_cluster(stack)
+    stack_checks.require_fitting(stack)
     policies = settled(stack.settings, config)
     running = session.engine(stack)
     unanswered = engine_reviews.unanswered(stack, running)

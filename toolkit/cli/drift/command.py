@@ -9,7 +9,7 @@ import typer
 from toolkit.cli.diff import engine_reviews, presentation, stack_status
 from toolkit.cli.diff.command import JsonOption, OutputOption
 from toolkit.cli.drift import repairs as repair_plans
-from toolkit.cli.shared import identity, operator_channels, session, state_checks
+from toolkit.cli.shared import identity, operator_channels, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text, print_warning
@@ -71,7 +71,7 @@ def _show_repairs(stack: Stack) -> None:
 
 def _reviewed(stack: Stack) -> Review:
     stack.require_served()
-    state_checks.require_own_cluster(stack)
+    stack_checks.require_own_cluster(stack)
     running = session.engine(stack)
     session.require_provider(stack, running.program)
     cluster = session.cluster(stack)

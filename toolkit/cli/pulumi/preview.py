@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from toolkit.cli.pulumi import engine_options
-from toolkit.cli.shared import cluster_checks, identity, layers, placements, session, state_checks
+from toolkit.cli.shared import cluster_checks, identity, placements, session, stack_checks
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
 from toolkit.cli.shared.stack import Stack
 
@@ -18,10 +18,10 @@ def run(stack: Stack, arguments: Sequence[str]) -> int:
     """Run the engine's preview, and return its exit status; a policy pack among the arguments replaces the policies."""
     stack.require_served()
     stack.require_passable()
-    state_checks.require_own_cluster(stack)
-    layers.require_platform(stack)
-    layers.warn_of_refused(stack)
-    state_checks.require_fitting(stack)
+    stack_checks.require_own_cluster(stack)
+    stack_checks.require_platform(stack)
+    stack_checks.warn_of_refused(stack)
+    stack_checks.require_fitting(stack)
     checked = policies(stack, arguments)
     running = session.engine(stack)
     engine_options.require_same(stack, running.environment, arguments, Path.cwd())

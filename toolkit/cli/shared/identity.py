@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit.cli.shared import object_presence, session
+from toolkit.cli.shared import session
 from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, CLUSTER_UID, Backend
-from toolkit.cli.shared.checkpoints import access
+from toolkit.cli.shared.checkpoints import access, objects
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.engine import Engine
@@ -102,7 +102,7 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
         )
     if noted and noted.uid != cluster_identity.uid and _has_objects(stack.name, backend):
         raise _other(stack, cluster, f"its state names {noted}", cluster_identity)
-    if noted is None and not object_presence.any_present(_state(stack.name, backend, engine), cluster):
+    if noted is None and not objects.any_present(_state(stack.name, backend, engine), cluster):
         raise _other(
             stack,
             cluster,

@@ -6,7 +6,7 @@ from typing import Annotated
 from core.wording import plural
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import STANDARD_OUTPUT, OtherName, StackOption, file_option
@@ -30,7 +30,7 @@ def command(
             f"there is no state of stack {stack_name} in {backend.url}",
             "`./hpc state list --backend URL` lists the stacks.",
         )
-    count = backups.write(stack.name, access.export(running), selection.tags(stack, backend), output)
+    count = access.write_backup(stack.name, access.export(running), selection.tags(stack, backend), output)
     if output != STANDARD_OUTPUT:
         size = output.stat().st_size / 1e6
         print_text(f"{output}: {plural(count, 'resource')}, {size:.1f} MB, read back and whole")

@@ -2,7 +2,7 @@
 
 from toolkit.cli.shared import identity, session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.options import OtherName, StackOption
 from toolkit.cli.state import selection
@@ -20,7 +20,5 @@ def command(*, stack_name: StackOption, name: OtherName = None) -> None:
         live = session.cluster(stack)
         identity.require(stack, live, backend, running)
         session.prepare(stack, running)
-        if not state_repair.repair(
-            stack.name, backend, running, live.find, state_repair.backup_of(stack), thorough=True
-        ):
+        if not interrupted.repair(stack.name, backend, running, live.find, interrupted.backup_of(stack), thorough=True):
             print_text("nothing was interrupted")

@@ -9,9 +9,10 @@ from typing import Any
 from toolkit.cli.shared import settings_copy
 from toolkit.cli.shared.backends import older_states
 from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
-from toolkit.cli.shared.checkpoints import access, backups, other_stacks
+from toolkit.cli.shared.checkpoints import access, objects
 from toolkit.cli.shared.checkpoints.access import Checkpoint
-from toolkit.cli.shared.checkpoints.interrupted import Live, recover
+from toolkit.cli.shared.checkpoints.interrupted import recover
+from toolkit.cli.shared.checkpoints.objects import Live
 from toolkit.cli.shared.checkpoints.restored import Difference, Restored, difference, fit, without
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
@@ -55,7 +56,7 @@ def from_file(file: Path) -> tuple[dict[str, Any], str]:
     """Return the deployment of a backup, and the UID of its cluster, if that is noted."""
     if not file.exists():
         raise Problem(f"there is no file {file}", "An id of `./hpc state list --stack STACK` goes behind --version.")
-    backup = backups.read(file)
+    backup = access.read_backup(file)
     return backup.deployment, backup.cluster
 
 
@@ -109,7 +110,7 @@ def plan(
     else:
         present = access.read(running, backend)
     now = present.document.get("deployment") or {}
-    others = other_stacks.of(stack.name, backend)
+    others = objects.others_of(stack.name, backend)
     if live is None:
         restored = without(deployment, others)
     else:
@@ -121,7 +122,7 @@ def plan(
 
 def backup_of(stack: Stack, restore: Plan) -> Path:
     """Return the file that the present state goes to."""
-    return backups.place(stack, "damaged" if restore.present.damaged else "before-restore")
+    return access.backup_place(stack, "damaged" if restore.present.damaged else "before-restore")
 
 
 def carry_out(running: Engine, backend: Backend | None, restore: Plan, backup: Path) -> None:

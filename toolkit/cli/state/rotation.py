@@ -12,7 +12,7 @@ from typing import Any
 
 from core.files import write_atomically
 from toolkit.cli.shared import environment, settings_copy
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import SETTINGS
 from toolkit.cli.shared.errors import Problem
@@ -44,8 +44,8 @@ def rotate(stack: Stack, running: Engine, tags: Mapping[str, str], provider: str
     if provider == PASSPHRASE:
         require_usable(new or "")
     exported = access.export(running)
-    backup = backups.place(stack, "before-rotation")
-    backups.write(stack.name, exported, tags, backup)
+    backup = access.backup_place(stack, "before-rotation")
+    access.write_backup(stack.name, exported, tags, backup)
     work = backup.with_suffix("")
     work.mkdir(mode=0o700, parents=True)
     shutil.copy(ROOT / "Pulumi.yaml", work)

@@ -15,7 +15,7 @@ from core.apis.kinds import Kind
 from core.progress import SILENT
 from policies.manifests.values import read
 from stacks.settings.suites import SuiteSettings
-from toolkit.cli.shared import identity, metadata, results, session, state_checks
+from toolkit.cli.shared import identity, metadata, results, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import Reporter, print_warning
 from toolkit.cli.shared.errors import Problem
@@ -50,7 +50,7 @@ def ended(stack: Stack, recorded: Container[datetime], *, silent: bool) -> list[
     Raises Problem for a stack without a suite, for a cluster that cannot be queried, and for another than the stack's.
     """
     suite_settings = _suite(stack)
-    state_checks.require_own_cluster(stack)
+    stack_checks.require_own_cluster(stack)
     cluster = session.cluster(stack)
     identity.require_unless_forbidden(stack, cluster)
     selector = f"{suite.SUITE}={suite_settings.name}"

@@ -10,9 +10,9 @@ import typer
 
 from toolkit.cli.diff import engine_reviews, plans
 from toolkit.cli.drift import repairs
-from toolkit.cli.shared import cluster_checks, identity, layers, placements, session, state_checks
+from toolkit.cli.shared import cluster_checks, identity, placements, session, stack_checks
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text, show_times
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import WRONG_PASSPHRASE
@@ -84,11 +84,11 @@ def command(
     timings = Timings()
     with session.exclusive(stack), _peak(stack) as peak:
         session.choose_backend(stack, backend)
-        state_checks.require_own_cluster(stack)
-        layers.require_platform(stack)
-        layers.require_split(stack)
-        layers.warn_of_refused(stack)
-        state_checks.require_fitting(stack)
+        stack_checks.require_own_cluster(stack)
+        stack_checks.require_platform(stack)
+        stack_checks.require_split(stack)
+        stack_checks.warn_of_refused(stack)
+        stack_checks.require_fitting(stack)
         _tools(stack, timings)
         running, match = _cluster(stack, timings)
         checked = cluster_checks.require(stack, session.cluster(stack))
@@ -127,7 +127,7 @@ def _cluster(stack: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMa
         if stack.simulated:
             from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-            state_checks.require_cluster_of_state(stack)
+            stack_checks.require_cluster_of_state(stack)
             started = cluster.start(stack)
             if started.reused:
                 print_text(f"reusing simulated cluster {started.name} at {started.server}")
@@ -138,7 +138,7 @@ def _cluster(stack: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMa
 def _prepared(stack: Stack, running: Engine, match: identity.ClusterMatch, timings: Timings) -> None:
     with timings.step("state"):
         session.prepare(stack, running)
-        state_repair.settle(stack, running, session.cluster(stack))
+        interrupted.settle(stack, running, session.cluster(stack))
         identity.record(stack, running, match)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.apis.kinds import Kind
 from core.progress import SILENT, Progress
-from toolkit.cli.shared import identity, results, session, state_checks
+from toolkit.cli.shared import identity, results, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import Reporter
 from toolkit.cli.shared.errors import Problem
@@ -43,7 +43,7 @@ def gather(
     for another cluster than the stack's: nothing of it is judged.
     """
     selected = chosen(requests(stack.settings, stack.locks), only, stack)
-    state_checks.require_own_cluster(stack)
+    stack_checks.require_own_cluster(stack)
     cluster = session.cluster(stack)
     identity.require_unless_forbidden(stack, cluster)
     progress = SILENT if silent else Reporter()

@@ -10,7 +10,7 @@ from policies.scc.shipped_sccs import Release
 from stacks.releases import RELEASES, ReleaseName
 from tests.support.messages import has
 from tests.support.states import on_real_cluster, write_state
-from toolkit.cli.shared import state_checks
+from toolkit.cli.shared import stack_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.simulated import release as simulated_release
@@ -116,10 +116,10 @@ def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
 
 def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
     """The kubeconfig of a real cluster may have any path."""
-    state_checks.require_fitting(on_real_cluster(dev, kubeconfig="~/.kube/config"))
+    stack_checks.require_fitting(on_real_cluster(dev, kubeconfig="~/.kube/config"))
     _made(dev, "current", "v2beta1")
     with pytest.raises(Problem, match="sim clean --name default"):
-        state_checks.require_fitting(dev)
+        stack_checks.require_fitting(dev)
 
 
 def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
@@ -169,17 +169,17 @@ def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> Non
 
 def test_a_cluster_takes_one_stack(dev: Stack) -> None:
     """A second stack on a cluster is refused, with the name of the first."""
-    state_checks.require_own_cluster(dev)
+    stack_checks.require_own_cluster(dev)
     for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
         write_state(dev, name, resources)
     with pytest.raises(
         Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*destroy --stack prod --name default"
     ):
-        state_checks.require_own_cluster(dev)
+        stack_checks.require_own_cluster(dev)
     backend = dev.backend
     assert backend is not None
     backend.store.remove(backend.key("prod"))
-    state_checks.require_own_cluster(dev)
+    stack_checks.require_own_cluster(dev)
 
 
 def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:
@@ -189,10 +189,10 @@ def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> N
     for resources, refused in ((kept, True), ([{"urn": urn.format(9)}], False)):
         write_state(dev, "dev", resources)
         if not refused:
-            state_checks.require_unprotected(dev)
+            stack_checks.require_unprotected(dev)
             continue
         with pytest.raises(Problem, match=r"Namespace tenant-0.* and 2 more[\s\S]*sim clean --name default"):
-            state_checks.require_unprotected(dev)
+            stack_checks.require_unprotected(dev)
 
 
 def test_all_files_that_settings_are_in() -> None:

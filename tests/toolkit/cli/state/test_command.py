@@ -15,7 +15,7 @@ from toolkit.cli.shared.backends import bucket_setup
 from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, of_folder
 from toolkit.cli.shared.backends.bucket import open_bucket
 from toolkit.cli.shared.backends.choice import of_url
-from toolkit.cli.shared.checkpoints import backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
@@ -225,16 +225,16 @@ def test_backup_files(tmp_path: Path) -> None:
     """A backup is readable by its owner only, and a file that is none is refused with the reason."""
     file = tmp_path / "b.json"
     exported = {"version": 3, "deployment": {"resources": [{"urn": "a"}]}}
-    assert backups.write("dev", exported, {"hpc:cluster-uid": "u"}, file) == 1
+    assert access.write_backup("dev", exported, {"hpc:cluster-uid": "u"}, file) == 1
     assert file.stat().st_mode & 0o777 == 0o600
-    found = backups.read(file)
+    found = access.read_backup(file)
     assert (found.document, found.cluster) == (exported, "u")
     for content in ("", "[]", '{"deployment": 1}', "\x00"):
         file.write_text(content)
         with pytest.raises(Problem, match=r"cannot be read|is not a backup"):
-            backups.read(file)
+            access.read_backup(file)
     with pytest.raises(Problem, match="there is no file"):
-        backups.read(tmp_path / "none")
+        access.read_backup(tmp_path / "none")
 
 
 def test_passphrases(tmp_path: Path, stack: Stack) -> None:

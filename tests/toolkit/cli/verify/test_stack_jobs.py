@@ -10,7 +10,7 @@ import pytest
 
 from core.apis.kinds import Kind
 from core.progress import SILENT
-from toolkit.cli.shared import identity, results, session, state_checks
+from toolkit.cli.shared import identity, results, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
@@ -117,7 +117,7 @@ def test_the_duration_of_a_simulated_job_is_not_its_run_time(
     """The seconds of a simulated job are not used as its run time."""
     job = Job(request=Request(job=WANTED), ended=Ended.SUCCEEDED, seconds=2.0, readings=())
     monkeypatch.setattr(Stack, "simulated", simulated)
-    monkeypatch.setattr(state_checks, "require_own_cluster", lambda _: None)
+    monkeypatch.setattr(stack_checks, "require_own_cluster", lambda _: None)
     monkeypatch.setattr(identity, "require_unless_forbidden", lambda *_: None)
     monkeypatch.setattr(session, "cluster", lambda _: Clock(monkeypatch, ["Succeeded"]))
     monkeypatch.setattr(stack_jobs, "collect", lambda *_: [job])
@@ -132,7 +132,7 @@ def test_the_jobs_of_another_cluster_are_not_judged(dev: Stack, monkeypatch: pyt
         assert cluster is clock
         raise identity.ForeignClusterError("another", "Correct it.")
 
-    monkeypatch.setattr(state_checks, "require_own_cluster", lambda _: None)
+    monkeypatch.setattr(stack_checks, "require_own_cluster", lambda _: None)
     monkeypatch.setattr(session, "cluster", lambda _: clock)
     monkeypatch.setattr(identity, "require_unless_forbidden", foreign)
     with pytest.raises(identity.ForeignClusterError):

@@ -1,24 +1,96 @@
-"""Read the state of a stack through the engine and write a changed one: only over the state that was read.
+"""Read the state of a stack through the engine, back it up, and write a changed one: only over the one that was read.
 
 `pulumi stack import` (3.276) replaces a newer state by an older one without a warning. It takes the engine's lock, so
 an update that runs meanwhile is safe; one that started and ended meanwhile is found here, by a comparison before.
 """
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from core.files import write_atomically
-from toolkit.cli.shared.backends.backend import Backend
-from toolkit.cli.shared.checkpoints import backups
+from toolkit.cli.shared.backends import older_states
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
+from toolkit.cli.shared.paths import own_files
+from toolkit.cli.shared.stack import Stack
 
 Document = dict[str, Any]
 """What the engine exports: `version`, `deployment`. Secrets in it stay encrypted."""
+_OURS = "hpc"
+"""Key of our notes beside what the engine exports; it leaves unknown keys alone when it imports."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """One file, for its owner alone: the export, with its secrets as they are encrypted, and what we noted with it."""
+
+    document: dict[str, Any]
+    cluster: str = ""
+    """UID of the cluster that the state is about; empty where no one noted it."""
+
+    @property
+    def deployment(self) -> dict[str, Any]:
+        """The state itself."""
+        return dict(self.document["deployment"])
+
+
+def _backup_folder(stack: Stack) -> Path:
+    """Return where copies go that no one gave a place."""
+    if stack.simulated:
+        return stack.home / "backups"
+    return own_files() / "backups"
+
+
+def backup_place(stack: Stack, what: str) -> Path:
+    """Return a name for a copy that is not taken yet."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    file = _backup_folder(stack) / f"{stack.name}-{stamp}-{what}.json"
+    return file if not file.exists() else file.with_stem(f"{file.stem}-{os.getpid()}")
+
+
+def write_backup(stack: str, exported: Mapping[str, Any], tags: Mapping[str, str], file: Path) -> int:
+    """Write an export of a stack to a new file and read it back, or print it; return how many resources it has.
+
+    Raises Problem when the file is there already, or holds something else afterwards.
+    """
+    if file != STANDARD_OUTPUT and file.exists():
+        raise Problem(f"{file} exists already", "Use another name, or remove it.")
+    noted = {
+        "stack": stack,
+        "cluster": tags.get(CLUSTER_UID, ""),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    document = {**exported, _OURS: noted}
+    content = json.dumps(document, separators=(",", ":"))
+    if file == STANDARD_OUTPUT:
+        write_text(file, content + "\n")
+        return len(older_states.resources(exported.get("deployment")))
+    write_atomically(file, content)
+    if json.loads(file.read_bytes()) != document:
+        raise Problem(f"{file} does not hold what was written to it", "Check the disk, and write it elsewhere.")
+    return len(older_states.resources(exported.get("deployment")))
+
+
+def read_backup(file: Path) -> Backup:
+    """Return a backup, or a plain export of the engine; raise Problem for anything else."""
+    try:
+        document = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise Problem(f"there is no file {file}") from None
+    except (ValueError, OSError) as error:
+        raise Problem(f"{file} cannot be read: {error}", "It was not written to its end, or is not a backup.") from None
+    if not isinstance(document, dict) or not isinstance(document.get("deployment"), dict):
+        raise Problem(f"{file} is not a backup of a state", "`./hpc state backup` and `pulumi stack export` write one.")
+    noted = document.pop(_OURS, None)
+    return Backup(document, str(noted.get("cluster") or "") if isinstance(noted, dict) else "")
 
 
 @dataclass(frozen=True)
@@ -91,7 +163,7 @@ def _back_up(engine: Engine, backend: Backend | None, before: Checkpoint, file: 
     if before.damaged:
         write_atomically(file, before.content or b"")
     else:
-        backups.write(engine.stack, before.document, backend.tags(engine.stack) if backend else {}, file)
+        write_backup(engine.stack, before.document, backend.tags(engine.stack) if backend else {}, file)
 
 
 def _content(engine: Engine, backend: Backend | None) -> bytes | None:

@@ -13,22 +13,35 @@ found among those that a preview would create.
 
 import copy
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from core.pulumi_values import SIGNATURE
 from policies.manifests.values import read
-from toolkit.cli.shared.checkpoints import other_stacks
-from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.checkpoints import access, objects
+from toolkit.cli.shared.checkpoints.objects import (
+    MAKER,
+    Live,
+    OtherStacks,
+    find_object,
+    made_by_provider,
+    managers,
+    ours,
+)
+from toolkit.cli.shared.cluster_client import Cluster
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.stack import Stack
 from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS
-
-Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
-"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
+from toolkit.review.titles import short_title
 
 UNCONFIRMED = "the update that created it was killed before it had seen it ready"
-_MAKER = "pulumi-kubernetes"
-"""How the provider's field managers begin: an object that kubectl or an operator made has none of these."""
+_CREATES = ("create", "create-replacement")
+_PLANNED = ("urn", "type", "custom", "parent", "provider", "inputs", "protect", "retainOnDelete")
+"""What the state has of a resource, and a preview reports; the next update records the rest."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ def recover(
     exported: Mapping[str, Any],
     live: Live,
     planned: Iterable[Mapping[str, Any]] = (),
-    others: OtherStacks = other_stacks.NONE,
+    others: OtherStacks = objects.NONE,
 ) -> Recovery:
     """Settle the pending operations of an exported checkpoint; `exported` itself is not changed.
 
@@ -115,26 +128,6 @@ def _put(resources: list[dict[str, Any]], place: int | None, resource: dict[str,
         resources[place] = resource
 
 
-def find_object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | None:
-    """Return the object of a resource, by the name in its inputs; None where it is none, or is not there."""
-    package, _, rest = str(resource["type"]).partition(":")
-    version, _, kind = rest.partition(":")
-    name = read(resource, "inputs", "metadata", "name")
-    # A patch adds to an object that is there without it, and is simply applied again.
-    if package != "kubernetes" or not kind or not isinstance(name, str) or kind.endswith("Patch"):
-        return None
-    return live(version.removeprefix("core/"), kind, str(read(resource, "inputs", "metadata", "namespace") or ""), name)
-
-
-def ours(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
-    """Whether the object carries the labels that we were about to give it: the create may have met another's object."""
-    declared = read(resource, "inputs", "metadata", "labels")
-    if not isinstance(declared, Mapping) or SIGNATURE in declared:
-        return False
-    carried = read(live_object, "metadata", "labels") or {}
-    return bool(declared) and all(carried.get(key) == value for key, value in declared.items())
-
-
 def _begun(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
     """Whether the object is of a pending create: it has our labels, or needs none and a provider has made it.
 
@@ -143,16 +136,6 @@ def _begun(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> bool:
     """
     unlabelled = not read(resource, "inputs", "metadata", "labels")
     return ours(resource, live_object) or (unlabelled and made_by_provider(live_object))
-
-
-def made_by_provider(live_object: Mapping[str, Any]) -> bool:
-    """Whether a Kubernetes provider of Pulumi made or changed the object, and not a user with the same manifest."""
-    return any(name.startswith(_MAKER) for name in _managers(live_object))
-
-
-def _managers(live_object: Mapping[str, Any]) -> list[str]:
-    entries = read(live_object, "metadata", "managedFields")
-    return [str(read(entry, "manager")) for entry in (entries if isinstance(entries, list) else ())]
 
 
 def _resource(resource: Mapping[str, Any], live_object: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,5 +161,57 @@ def _manager(urn: str, live_object: Mapping[str, Any]) -> str:
 
     The official provider creates under a name that all its objects share, and takes these fields over later.
     """
-    own = (name for name in _managers(live_object) if name.startswith(f"{_MAKER}-"))
-    return next(own, f"{_MAKER}-{hashlib.sha256(urn.encode()).hexdigest()[:8]}")
+    own = (name for name in managers(live_object) if name.startswith(f"{MAKER}-"))
+    return next(own, f"{MAKER}-{hashlib.sha256(urn.encode()).hexdigest()[:8]}")
+
+
+def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
+    """Settle what a killed update left behind, where the state can be read."""
+    if (backend := stack.backend) is not None:
+        repair(stack.name, backend, engine, cluster.find, backup_of(stack))
+
+
+def backup_of(stack: Stack) -> Path:
+    """Return the file that a state goes to before what was interrupted is settled in it."""
+    return access.backup_place(stack, "before-repair")
+
+
+def repair(stack: str, backend: Backend, engine: Engine, live: Live, backup: Path, *, thorough: bool = False) -> bool:
+    """Remove the lock of a dead process, and settle creates that no one saw end; return whether there was any of it.
+
+    `thorough`: ask the engine what it would create, too, and adopt what exists already: where the network lost the
+    answer to a create, only this finds it. Raises Problem when a living process holds the lock, or one of another host,
+    which may live.
+    """
+    released = backend.release(stack)
+    for lock in released:
+        print_text(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})")
+    planned = _planned(engine) if thorough else []
+    if not planned and not backend.checkpoint(stack).get("pending_operations"):
+        return bool(released)
+    before = access.read(engine, backend)
+    recovery = recover(before.document, live, planned, objects.others_of(stack, backend))
+    if not recovery.changed:
+        return bool(released)
+    _print_recovery(recovery)
+    access.write(engine, backend, before, recovery.deployment, backup)
+    print_text(f"the state before is in {backup}")
+    return True
+
+
+def _print_recovery(recovery: Recovery) -> None:
+    for urn in recovery.taken:
+        print_text(f"interrupted: {short_title(urn)} is on the cluster, and now in the state")
+    for urn in recovery.cleared:
+        what = "belongs to another owner" if urn in recovery.foreign else "is repeated where needed"
+        print_text(f"interrupted: {short_title(urn)} {what}")
+
+
+def _planned(engine: Engine) -> list[dict[str, Any]]:
+    """Return the resources that the next update would create, as far as a preview shows; secrets in them are masked."""
+    status, events, last = engine.run_preview("what the next update would create", "preview")
+    steps = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    planned = [step["new"] for step in steps if step["op"] in _CREATES and step.get("new")]
+    if status != 0 and not steps:
+        raise Problem(f"what the next update would create could not be determined:\n{last}")
+    return [{key: new[key] for key in _PLANNED if key in new} for new in planned if new.get("custom")]

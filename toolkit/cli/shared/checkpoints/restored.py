@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.manifests.values import read
-from toolkit.cli.shared.checkpoints import other_stacks
-from toolkit.cli.shared.checkpoints.interrupted import UNCONFIRMED, Live, find_object, made_by_provider, ours
-from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
+from toolkit.cli.shared.checkpoints import objects
+from toolkit.cli.shared.checkpoints.interrupted import UNCONFIRMED
+from toolkit.cli.shared.checkpoints.objects import Live, OtherStacks, find_object, made_by_provider, ours
 
 _OBJECTS = "kubernetes:"
 _PATCH = "Patch"
@@ -56,7 +56,7 @@ class Difference:
 
 
 def fit(
-    older: Mapping[str, Any], present: Mapping[str, Any], live: Live, others: OtherStacks = other_stacks.NONE
+    older: Mapping[str, Any], present: Mapping[str, Any], live: Live, others: OtherStacks = objects.NONE
 ) -> Restored:
     """Return an older deployment, fitted to the cluster; `present` is empty where nothing is known of it.
 

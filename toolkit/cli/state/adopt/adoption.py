@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from policies.manifests.values import read
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
@@ -83,7 +83,7 @@ def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
 def complete(work: Work, taken: Collection[Candidate]) -> None:
     """Write into the state what the import left open."""
     above = {name: item.arguments for candidate in taken for name, item in work.program.above(candidate.declared)}
-    backup = backups.place(work.stack, "before-adoption")
+    backup = access.backup_place(work.stack, "before-adoption")
     access.edit(work.engine, work.stack.backend, backup, lambda document: completion.completed(document, taken, above))
 
 

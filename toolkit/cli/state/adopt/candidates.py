@@ -10,7 +10,7 @@ from core.wording import plural, some
 from policies.manifests.values import read
 from stacks.layers.adoption import without_labels
 from toolkit.cli.shared import metadata, recorded_inputs
-from toolkit.cli.shared.checkpoints.interrupted import Live
+from toolkit.cli.shared.checkpoints.objects import Live
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
 from toolkit.cli.state.adopt.declared import Declared, StateResources

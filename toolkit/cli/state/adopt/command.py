@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import cluster_checks, identity, operand_states, session, state_checks
+from toolkit.cli.shared import cluster_checks, identity, operand_states, session, stack_checks
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption, file_option, write_text
@@ -49,8 +49,8 @@ def command(
 
 def _begin(stack: Stack) -> Work:
     """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
-    state_checks.require_own_cluster(stack)
-    state_checks.require_fitting(stack)
+    stack_checks.require_own_cluster(stack)
+    stack_checks.require_fitting(stack)
     running, cluster = session.engine(stack), session.cluster(stack)
     match = identity.require(stack, cluster, stack.backend, running)
     session.print_plugins(stack, running.program)
@@ -99,7 +99,7 @@ def _confirmed(number: int) -> bool:
 
 
 def _take(work: Work, chosen: list[Candidate], started: list[Candidate]) -> None:
-    state_repair.settle(work.stack, work.engine, work.cluster)
+    interrupted.settle(work.stack, work.engine, work.cluster)
     if settings_file.add(work.stack.file, settings_file.addition(chosen, work.stack.settings)):
         print_text(f"{work.stack.file.name} names them now (adopted, extra)")
         work.stack.renew_copy()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import identity, layers, session
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.options import OtherName
@@ -24,7 +24,7 @@ def command(stack_name: TenantsOption, name: OtherName = None, *, yes: YesOption
     stack = stacks.read(stack_name, name)
     platform = moves.platform_of(stack)
     with session.exclusive(stack):
-        layers.require_platform(stack)
+        stack_checks.require_platform(stack)
         running = session.engine(stack)
         settled = session.engine(platform)
         cluster = session.cluster(platform)

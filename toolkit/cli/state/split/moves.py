@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stacks.settings.layers import TenantsLayer
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -69,8 +69,10 @@ def share_passphrase(stack: Stack, platform: Stack) -> None:
 
 def back_up(stack: Stack, engine: Engine) -> Path:
     """Write the state of a stack into a file, and return where: the engine's own move keeps no older one."""
-    file = backups.place(stack, "before-split")
-    backups.write(stack.name, access.export(engine), stack.backend.tags(stack.name) if stack.backend else {}, file)
+    file = access.backup_place(stack, "before-split")
+    access.write_backup(
+        stack.name, access.export(engine), stack.backend.tags(stack.name) if stack.backend else {}, file
+    )
     return file
 
 

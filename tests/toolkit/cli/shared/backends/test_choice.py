@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from stacks.settings.state import StateSettings
 from tests.support.states import on_real_cluster, store, stored, write_state
-from toolkit.cli.shared import environment, session, state_checks
+from toolkit.cli.shared import environment, session, stack_checks
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, of_folder
 from toolkit.cli.shared.backends.bucket import BucketStore
@@ -210,7 +210,7 @@ def test_bucket_of_many_clusters(dev: Stack, tmp_path: Path) -> None:
     for server in ("https://127.0.0.1:20999", known.server):
         store(tmp_path / "shared", "prod", {"resources": [{}]}, {CLUSTER_SERVER: server})
         with pytest.raises(Problem, match="has stack prod on it") if server == known.server else nullcontext():
-            state_checks.require_own_cluster(dev)
+            stack_checks.require_own_cluster(dev)
 
 
 def test_state_that_outlived_its_cluster_names_its_backend(dev: Stack, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_state_that_outlived_its_cluster_names_its_backend(dev: Stack, tmp_path:
     session.choose_backend(dev, f"file://{tmp_path}/shared")
     stored(tmp_path / "shared", {"resources": [{}]})
     with pytest.raises(Problem, match=r"file://.*shared.*stack rm dev --force"):
-        state_checks.require_cluster_of_state(dev)
+        stack_checks.require_cluster_of_state(dev)
 
 
 def test_the_region_of_a_bucket_is_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:

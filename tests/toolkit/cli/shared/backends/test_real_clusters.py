@@ -17,7 +17,7 @@ from tests.support.states import on_real_cluster
 from toolkit.cli.shared import session
 from toolkit.cli.shared.backends import bucket_setup
 from toolkit.cli.shared.backends.bucket import BucketStore
-from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -66,10 +66,10 @@ def test_bucket_of_a_real_cluster(stack_in: Callable[[str], Stack], bucket_url: 
     with pytest.raises(Problem, match="currently locked by 1 lock"):
         running.call("refresh", "--yes", "--stack", "dev", folder=tmp_path)
     with pytest.raises(Problem, match=r"\./hpc pulumi --stack dev cancel"):
-        state_repair.settle(real, running, Cluster(tmp_path / "none", "none"))
+        interrupted.settle(real, running, Cluster(tmp_path / "none", "none"))
     assert running.noting is not None
     assert running.noting(_PID)
-    state_repair.settle(real, running, Cluster(tmp_path / "none", "none"))
+    interrupted.settle(real, running, Cluster(tmp_path / "none", "none"))
     assert backend.locks("dev") == ()
 
 

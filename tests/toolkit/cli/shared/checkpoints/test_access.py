@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from toolkit.cli.shared.backends.backend import Backend, of_folder
-from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -67,7 +67,7 @@ def test_what_was_read_is_written_after_a_backup(engine: _Engine, backend: Backe
     assert access.edit(cast("Engine", engine), backend, backup, _add)
     assert access.export(cast("Engine", engine))["deployment"]["resources"] == ["a", "b"]
     assert len(engine.imported) == 1
-    assert backups.read(backup).deployment["resources"] == ["a"]
+    assert access.read_backup(backup).deployment["resources"] == ["a"]
 
 
 def test_nothing_is_written_without_a_backup(engine: _Engine, backend: Backend | None, tmp_path: Path) -> None:

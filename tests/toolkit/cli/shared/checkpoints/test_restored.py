@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolkit.cli.shared.checkpoints.interrupted import UNCONFIRMED
-from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
+from toolkit.cli.shared.checkpoints.objects import OtherStacks
 from toolkit.cli.shared.checkpoints.restored import CHANGED, difference, fit, without
 
 _STACK = "urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev"

@@ -11,7 +11,7 @@ from stacks.loading.settings import SettingsError
 from tests.support.messages import has
 from tests.support.recorded import environment
 from tests.support.states import write_state
-from toolkit.cli.shared import layers, settings_copy, state_checks
+from toolkit.cli.shared import settings_copy, stack_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.policy_configuration import settled
 from toolkit.cli.shared.stack import Stack, read
@@ -32,11 +32,11 @@ def test_layers_share_a_cluster_and_others_do_not(stacks: Callable[[str], Stack]
     platform, tenants, dev = (stacks(name) for name in (PLATFORM, TENANTS, "dev"))
     for name in (PLATFORM, TENANTS):
         write_state(dev, name, SOMETHING)
-    state_checks.require_own_cluster(platform)
-    state_checks.require_own_cluster(tenants)
+    stack_checks.require_own_cluster(platform)
+    stack_checks.require_own_cluster(tenants)
     with pytest.raises(Problem, match=r"lab has stack two-layers"):
-        state_checks.require_own_cluster(dev)
-    assert layers.sharing_cluster(dev) == {"dev"}
+        stack_checks.require_own_cluster(dev)
+    assert stack_checks.sharing_cluster(dev) == {"dev"}
     assert platform.backend == tenants.backend
 
 
@@ -46,20 +46,20 @@ def test_tenants_need_their_platform(stacks: Callable[[str], Stack]) -> None:
     with pytest.raises(
         Problem, match=r"two-layers, the platform .* not up on cluster lab[\s\S]*up --stack two-layers "
     ):
-        layers.require_platform(tenants)
+        stack_checks.require_platform(tenants)
     write_state(tenants, PLATFORM, SOMETHING)
-    layers.require_platform(tenants)
-    layers.require_platform(stacks("dev"))
+    stack_checks.require_platform(tenants)
+    stack_checks.require_platform(stacks("dev"))
 
 
 def test_a_platform_stays_while_tenants_are_on_it(stacks: Callable[[str], Stack]) -> None:
     """A platform is not deleted while tenants are on it."""
     platform = stacks(PLATFORM)
-    layers.require_no_tenants(platform)
+    stack_checks.require_no_tenants(platform)
     write_state(platform, TENANTS, SOMETHING)
     with pytest.raises(Problem, match=r"platform of stack two-layers-tenants[\s\S]*destroy --stack two-layers-tenants"):
-        layers.require_no_tenants(platform)
-    layers.require_no_tenants(stacks(TENANTS))
+        stack_checks.require_no_tenants(platform)
+    stack_checks.require_no_tenants(stacks(TENANTS))
 
 
 def test_tenants_are_moved_before_the_platform_is_updated_alone(stacks: Callable[[str], Stack]) -> None:
@@ -70,10 +70,10 @@ def test_tenants_are_moved_before_the_platform_is_updated_alone(stacks: Callable
     with pytest.raises(
         Problem, match=r"has tenants \(adas\)[\s\S]*`\./hpc state split --stack two-layers-tenants --name lab`"
     ):
-        layers.require_split(platform)
-    layers.require_split(stacks(TENANTS))
+        stack_checks.require_split(platform)
+    stack_checks.require_split(stacks(TENANTS))
     write_state(platform, PLATFORM, SOMETHING)
-    layers.require_split(platform)
+    stack_checks.require_split(platform)
 
 
 def test_a_platform_that_leaves_its_tenants_behind_is_reported(
@@ -81,14 +81,14 @@ def test_a_platform_that_leaves_its_tenants_behind_is_reported(
 ) -> None:
     """A platform's update warns of tenants' files that its settings do not fit any more."""
     platform = stacks(PLATFORM)
-    layers.warn_of_refused(platform)
+    stack_checks.warn_of_refused(platform)
     assert not capsys.readouterr().err
 
     def refuse(*_: object) -> None:
         raise SettingsError("Pulumi.x.yaml: 1 wrong")
 
     monkeypatch.setattr(stack_settings, "load", refuse)
-    layers.warn_of_refused(platform)
+    stack_checks.warn_of_refused(platform)
     said = capsys.readouterr().err
     assert has(said, "warning", "stack two-layers-tenants", "refused")
     assert "Pulumi.x.yaml: 1 wrong" in said
@@ -136,7 +136,7 @@ def test_messages_name_the_file_that_has_the_setting(stacks: Callable[[str], Sta
     tenants = stacks(TENANTS)
     write_state(tenants, TENANTS, [{**SOMETHING[0], "protect": True}])
     with pytest.raises(Problem, match=r"set `protect: false` in two-layers.yaml, run `./hpc up --stack two-layers-ten"):
-        state_checks.require_unprotected(tenants)
+        stack_checks.require_unprotected(tenants)
 
 
 def test_policies_see_the_platform_of_tenants(stacks: Callable[[str], Stack]) -> None:
