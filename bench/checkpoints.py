@@ -14,7 +14,7 @@ from bench import projects
 from bench.growth import Series
 from bench.scaled import platform
 from tests.engine.kit import Stack
-from toolkit.cli.shared.simulated.memory import MIB
+from toolkit.cli.shared.simulated.cluster import MIB
 
 PROGRAM = '''"""Components that hold some kB each, as objects of a cluster do in a state."""
 

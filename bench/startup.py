@@ -20,7 +20,7 @@ from bench.verdicts import judge, print_machine
 from toolkit.cli.shared.console import Reporter, console
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.simulated import spec as simulated_spec
-from toolkit.cli.shared.simulated.memory import MIB, Peak
+from toolkit.cli.shared.simulated.cluster import MIB, Peak
 from toolkit.cli.shared.stack import read
 from toolkit.engine import tools
 from toolkit.simulator import cluster

@@ -12,7 +12,7 @@ from bench import projects
 from bench.scaled import platform
 from core.simulated import context_name
 from toolkit.cli.shared.simulated import spec as simulated_spec
-from toolkit.cli.shared.simulated.memory import MIB, Peak
+from toolkit.cli.shared.simulated.cluster import MIB, Peak
 from toolkit.cli.shared.stack import Stack as HpcStack
 from toolkit.simulator import cluster
 

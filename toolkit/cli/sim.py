@@ -12,8 +12,9 @@ from toolkit.cli.shared import stack_checks
 from toolkit.cli.shared.console import Reporter, print_text, show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
-from toolkit.cli.shared.simulated import backend, release
-from toolkit.cli.shared.simulated.memory import MIB
+from toolkit.cli.shared.simulated import backend
+from toolkit.cli.shared.simulated import spec as specs
+from toolkit.cli.shared.simulated.cluster import MIB
 from toolkit.engine import tools
 from toolkit.engine.tools.table import DATA, MODULES
 from toolkit.simulator import cluster
@@ -44,16 +45,16 @@ def up(stack_name: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwar
         )
     stack_checks.require_own_cluster(stack)
     if upwards:
-        spec, line = release.raised(stack)
+        spec, line = specs.raised(stack)
         print_text(line)
     else:
-        spec = release.fitting(stack)
+        spec = specs.fitting(stack)
     started = cluster.up(spec, progress=Reporter())
     backend.make_store(stack.home)
     name = stack.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     print_text(f"simulated cluster {name} {word}: {started.server}, context {started.context}")
-    if differs := release.kubernetes(stack):
+    if differs := specs.kubernetes_note(stack):
         print_text(differs)
     print_text(f"export KUBECONFIG={started.kubeconfig}")
 

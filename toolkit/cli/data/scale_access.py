@@ -93,9 +93,9 @@ def _simulated(stack: Stack) -> ScaleGui | None:
     """Return the GUI of a simulated cluster; None for a real one, and for one without."""
     if not stack.simulated:
         return None
-    from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
+    from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-    server = servers.server(stack, lambda cluster_state: cluster_state.scale_gui, lambda layout: layout.scale_account)
+    server = cluster.server(stack, lambda cluster_state: cluster_state.scale_gui, lambda layout: layout.scale_account)
     return server and ScaleGui(server.host, server.account.user, server.account.password, str(server.ca))
 
 

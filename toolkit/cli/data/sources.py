@@ -61,9 +61,9 @@ def _simulated(stack: Stack) -> Discover | None:
     """Return the console of a simulated cluster; None for a real one, and for one without."""
     if not stack.simulated:
         return None
-    from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
+    from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-    server = servers.server(
+    server = cluster.server(
         stack, lambda cluster_state: cluster_state.discover, lambda layout: layout.catalogue_account
     )
     return server and Discover(server.host, server.account.user, server.account.password, server.ca)

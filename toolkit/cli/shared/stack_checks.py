@@ -59,9 +59,9 @@ def require_own_cluster(stack: Stack) -> None:
 def require_fitting(stack: Stack) -> None:
     """Raise Problem when the stack's simulated cluster is there and was created for another release."""
     if stack.simulated:
-        from toolkit.cli.shared.simulated import release  # noqa: PLC0415 - for simulated clusters alone
+        from toolkit.cli.shared.simulated import spec  # noqa: PLC0415 - for simulated clusters alone
 
-        release.fitting(stack)
+        spec.fitting(stack)
 
 
 def require_unprotected(stack: Stack) -> None:

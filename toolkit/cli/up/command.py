@@ -31,7 +31,7 @@ from toolkit.engine import tools
 from toolkit.review import events, summary
 
 if TYPE_CHECKING:
-    from toolkit.cli.shared.simulated.memory import Peak
+    from toolkit.cli.shared.simulated.cluster import Peak
 
 _SHOWN = 6
 """Errors that the last message repeats; all of them are above it."""
@@ -188,7 +188,7 @@ def _tools_of_cluster(stack: Stack) -> tuple[str, ...]:
 def _peak(stack: Stack) -> "AbstractContextManager[Peak | None]":
     if not stack.simulated:
         return nullcontext()
-    from toolkit.cli.shared.simulated.memory import Peak  # noqa: PLC0415 - for simulated clusters alone
+    from toolkit.cli.shared.simulated.cluster import Peak  # noqa: PLC0415 - for simulated clusters alone
 
     return Peak(stack.home)
 

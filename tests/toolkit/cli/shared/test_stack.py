@@ -13,7 +13,7 @@ from tests.support.states import on_real_cluster, write_state
 from toolkit.cli.shared import stack_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.simulated import release as simulated_release
+from toolkit.cli.shared.simulated import spec as simulated_release
 from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.engine.tools.table import KUBERNETES
@@ -61,7 +61,7 @@ def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:
     """The simulated Kubernetes is named where the release has another minor version, and only there."""
     simulated = {name: release for name, release in RELEASES.items() if release.simulated_as}
-    said = {name: simulated_release.kubernetes(_of(dev, name)) for name in simulated}
+    said = {name: simulated_release.kubernetes_note(_of(dev, name)) for name in simulated}
     assert {name for name, line in said.items() if not line} == {"4.21", "4.22"}
     for name, release in simulated.items():
         served = release.simulated_kubernetes

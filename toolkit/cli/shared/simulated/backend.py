@@ -1,5 +1,7 @@
 """Where the state of stacks on a simulated cluster is: with what the cluster was created."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
@@ -7,14 +9,13 @@ from core.files import write_atomically
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend, of_folder
 from toolkit.cli.shared.backends.bucket_urls import parse
-from toolkit.cli.shared.backends.store import FolderStore
+from toolkit.cli.shared.backends.store import FolderStore, Version
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.simulated.stopped_store import StoppedStore
 from toolkit.simulator import state as states
 from toolkit.simulator.access import accounts
 from toolkit.simulator.home import Layout
 from toolkit.simulator.object_store import REGION
-from toolkit.simulator.object_store.files import Files
+from toolkit.simulator.object_store.files import Files, Kept
 from toolkit.simulator.processes import Processes
 
 SIMULATED = "s3"
@@ -22,6 +23,72 @@ SIMULATED = "s3"
 BUCKET = "pulumi-state"
 _FOLDER = ""
 _FORMS = "`s3` (a simulated object store), s3://BUCKET?..., or file:///FOLDER"
+
+
+@dataclass(frozen=True)
+class StoppedStore:
+    """One bucket, from the files of the store."""
+
+    files: Files
+    bucket: str
+    cluster: str
+    """Name of the simulated cluster whose store it is."""
+
+    def read(self, key: str) -> bytes | None:
+        """Return the content of an object; None where there is none."""
+        latest = self._latest().get(key)
+        return latest.content() if latest else None
+
+    def modified(self, key: str) -> float | None:
+        """Return when an object was written; None where there is none."""
+        latest = self._latest().get(key)
+        return latest.version.written if latest else None
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with a prefix, sorted."""
+        return sorted(key for key in self._latest() if key.startswith(prefix))
+
+    def versions(self, key: str) -> tuple[Version, ...]:
+        """Return all that is stored of an object, newest first."""
+        kept = self._all(key)
+        return tuple(
+            Version(
+                id=entry.version.id,
+                modified=entry.version.written,
+                size=entry.size,
+                latest=entry is kept[-1],
+                removed=entry.version.deleted,
+            )
+            for entry in reversed(kept)
+        )
+
+    def read_version(self, key: str, version: str) -> bytes | None:
+        """Return the content of an object as it once was; None where that version is gone."""
+        return next((kept.content() for kept in self._all(key) if kept.version.id == version), None)
+
+    def write(self, key: str, content: bytes) -> None:  # noqa: ARG002 - it writes nothing
+        """Raise Problem: only the running store writes."""
+        raise self._stopped(key)
+
+    def remove(self, key: str) -> None:
+        """Raise Problem: only the running store removes."""
+        raise self._stopped(key)
+
+    def where(self, key: str) -> str:
+        """Name an object for users."""
+        return f"s3://{self.bucket}/{key} of the simulated object store of cluster {self.cluster}"
+
+    def _latest(self) -> Mapping[str, Kept]:
+        return self.files.latest(self.bucket)
+
+    def _all(self, key: str) -> list[Kept]:
+        return next((versions for versions in self.files.versions(self.bucket) if versions[0].version.key == key), [])
+
+    def _stopped(self, key: str) -> Problem:
+        return Problem(
+            f"{self.where(key)} cannot be changed: the store does not run",
+            f"`./hpc sim up --name {self.cluster}` starts it.",
+        )
 
 
 def recorded(home: Path) -> str:

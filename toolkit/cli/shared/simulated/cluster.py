@@ -1,21 +1,77 @@
-"""The simulated cluster of a stack, as commands need it: whether it runs, what of it has died, where its state goes."""
+"""The simulated cluster of a stack, as commands need it: what of it runs, its memory, its servers, its backend."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import CLUSTER_SERVER
 from toolkit.cli.shared.console import Reporter
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.simulated import backend, release, spec
+from toolkit.cli.shared.simulated import backend, spec
 from toolkit.cli.shared.stack import Stack
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
 from toolkit.simulator import state as states
+from toolkit.simulator.access import accounts
+from toolkit.simulator.access.accounts import Account
+from toolkit.simulator.access.pki import Pki
 from toolkit.simulator.cluster import Cluster as Started
 from toolkit.simulator.home import TEMPORARY, Layout
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes import Processes, procfs
+from toolkit.simulator.state import State
 from toolkit.simulator.status import ClusterStatus
+
+_PERIOD = 1.0  # seconds; a sample reads /proc once and takes some 10 ms
+MIB = 1024 * 1024
+
+
+class Server(NamedTuple):
+    """Where a server is, who may ask it, and the certificate that it is trusted by."""
+
+    host: str
+    account: Account
+    ca: Path
+
+
+def server(stack: Stack, host: Callable[[State], str | None], account: Callable[[Layout], Path]) -> Server | None:
+    """Return a server of a stack's simulated cluster; None for one without that server."""
+    layout = Layout(stack.home)
+    cluster_state, credentials = states.load(layout), accounts.read(account(layout))
+    place = host(cluster_state) if cluster_state else None
+    return Server(place, credentials, Pki(layout.pki).ca) if place and credentials else None
+
+
+def resident(home: Path) -> int:
+    """Return the bytes that all processes of a cluster have now (pages that they share count for each)."""
+    processes = Processes(home)
+    pids = {pid for record in processes.running().values() for pid in processes.members(record)}
+    return sum(procfs.memory(pid)[0] for pid in pids)
+
+
+class Peak:
+    """The highest sum of resident memory seen during a block, in bytes."""
+
+    def __init__(self, home: Path) -> None:
+        self.bytes = 0
+        self._home, self._stop = home, threading.Event()
+        self._thread = threading.Thread(target=self._sample, name="memory", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while True:
+            self.bytes = max(self.bytes, resident(self._home))
+            if self._stop.wait(_PERIOD):
+                return
 
 
 def needed_tools(stack: Stack) -> tuple[str, ...]:
@@ -25,7 +81,7 @@ def needed_tools(stack: Stack) -> tuple[str, ...]:
 
 def start(stack: Stack) -> Started:
     """Start what does not run of a stack's cluster, and make the place of its state; raise Problem as `fitting`."""
-    started = cluster.up(release.fitting(stack), progress=Reporter())
+    started = cluster.up(spec.fitting(stack), progress=Reporter())
     backend.make_store(stack.home)
     return started
 
