@@ -19,12 +19,13 @@ from toolkit.cli.diff import (
     removed_fields,
     stack_status,
 )
-from toolkit.cli.shared import cluster_checks, constraints, session, stack_checks
+from toolkit.cli.shared import session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption, file_option
 from toolkit.cli.shared.policy_configuration import settled
+from toolkit.cli.shared.preflight import constraints, update_checks
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.model import Review
 from toolkit.review.titles import path
@@ -83,7 +84,7 @@ def _previewed(stack: Stack, config: Path | None, plan: Path | None) -> Review:
     unanswered = engine_reviews.unanswered(stack, running)
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
-    facts = () if unanswered else cluster_checks.require(stack, session.cluster(stack)).sentences
+    facts = () if unanswered else update_checks.require(stack, session.cluster(stack)).sentences
     chosen = session.print_plugins(stack, running.program)
     before = tuple(filter(None, [session.provider_caution(stack, chosen)]))
     session.prepare(stack, running)

@@ -9,12 +9,13 @@ import typer
 from toolkit.cli.diff import engine_reviews, presentation, stack_status
 from toolkit.cli.diff.command import JsonOption, OutputOption
 from toolkit.cli.drift import repairs as repair_plans
-from toolkit.cli.shared import identity, operator_channels, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from toolkit.cli.shared.preflight import operator_channels
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.model import Review
 from toolkit.review.sentences import name as named

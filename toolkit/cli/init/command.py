@@ -19,11 +19,12 @@ from toolkit.cli.init.decision import MARK, REVIEW, Decision
 from toolkit.cli.init.facts import Cluster, Connection
 from toolkit.cli.init.machines import Group, grouped
 from toolkit.cli.init.operators import already
-from toolkit.cli.shared import cluster_checks, cluster_client
+from toolkit.cli.shared import cluster_client
 from toolkit.cli.shared.cluster_client import chosen_context
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.preflight import update_checks
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
@@ -134,7 +135,7 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
     files.write(texts | {ROOT / file.path: file.content for file in composition.machine_files}, force=force)
     for line in cluster.unread:
         print_warning(f"not read: {line}")
-    cluster_checks.show(cluster.unready)
+    update_checks.show(cluster.unready)
     if release.support and datetime.now(UTC).date() > release.support.last_day:
         print_warning(
             f"OpenShift {release.name} is out of support: docs/reference/releases.md has the dates of later releases"

@@ -6,7 +6,8 @@ from typing import Any
 
 from core.apis.operators import operators
 from policies.manifests.values import read
-from toolkit.cli.shared import metadata, unmanaged_operators
+from toolkit.cli.shared import metadata
+from toolkit.cli.shared.preflight import operator_conflicts
 
 Object = Mapping[str, Any]
 ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"
@@ -135,7 +136,7 @@ def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
     """Yield the Deployments of controllers of MPIJobs."""
     for deployment in deployments:
         if any(
-            unmanaged_operators.image_name(image) in _MPI_OPERATORS for image in unmanaged_operators.images(deployment)
+            operator_conflicts.image_name(image) in _MPI_OPERATORS for image in operator_conflicts.images(deployment)
         ):
             yield f"{metadata.namespace(deployment)}/{metadata.name(deployment)}"
 
@@ -146,9 +147,9 @@ def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
     for deployment in deployments:
         if "olm.owner" in metadata.labels(deployment):
             continue
-        for image in unmanaged_operators.images(deployment):
-            if package := packages.get(unmanaged_operators.image_name(image)):
-                version = unmanaged_operators.minor_version(image.rpartition(":")[2])
+        for image in operator_conflicts.images(deployment):
+            if package := packages.get(operator_conflicts.image_name(image)):
+                version = operator_conflicts.minor_version(image.rpartition(":")[2])
                 tool = next(metadata.tools(deployment), "")
                 yield Controller(package, metadata.namespace(deployment), metadata.name(deployment), version, tool)
                 break

@@ -10,7 +10,7 @@ from stacks.releases import Release
 from toolkit.cli.init.decision import MARK, REVIEW, Decision, Path
 from toolkit.cli.init.facts import Cluster
 from toolkit.cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
-from toolkit.cli.shared.operator_objects import approval
+from toolkit.cli.shared.preflight.operator_conflicts import approval
 
 _FIELDS = frozenset({"package", "channel", "namespace"})
 """What every subscription of the settings has."""

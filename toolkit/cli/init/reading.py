@@ -8,9 +8,10 @@ from core.apis.kinds import Kind
 from core.apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
 from policies.manifests.values import read as value
 from toolkit.cli.init import facts, operator_facts
-from toolkit.cli.shared import metadata, operand_states
+from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import operand_states
 
 T = TypeVar("T")
 _RIGHTS = (

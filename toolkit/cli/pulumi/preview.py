@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from toolkit.cli.pulumi import engine_options
-from toolkit.cli.shared import cluster_checks, identity, placements, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
+from toolkit.cli.shared.preflight import update_checks
 from toolkit.cli.shared.stack import Stack
 
 NAMES = {"preview", "pre"}
@@ -26,7 +27,7 @@ def run(stack: Stack, arguments: Sequence[str]) -> int:
     running = session.engine(stack)
     engine_options.require_same(stack, running.environment, arguments, Path.cwd())
     if identity.require_unless_unreachable(stack, running) is not None:
-        cluster_checks.require(stack, session.cluster(stack)).show()
+        update_checks.require(stack, session.cluster(stack)).show()
     plain = _JSON.isdisjoint(arguments)  # output for a program has nothing beside the engine's
     if plain:
         session.print_plugins(stack, running.program)
@@ -34,7 +35,7 @@ def run(stack: Stack, arguments: Sequence[str]) -> int:
         session.require_provider(stack, running.program)
     session.prepare(stack, running)
     if plain:
-        placements.show(stack.settings)
+        update_checks.show_placements(stack.settings)
     with checked as own:
         return running.run_interactively(*arguments, *own)
 

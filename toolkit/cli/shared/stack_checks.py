@@ -13,7 +13,7 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.review.titles import short_title
 
 _TENANT = "hpc:tenants:Tenant"
-_SHOWN = 4  # objects and tenants that a message names
+_SHOWN = 3  # objects and tenants that a message names
 
 
 def require_cluster_of_state(stack: Stack) -> None:

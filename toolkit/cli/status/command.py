@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 from core.apis.kinds import Kind
-from toolkit.cli.shared import constraints, identity, metadata, operator_channels, session
+from toolkit.cli.shared import identity, metadata, session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_notice
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from toolkit.cli.shared.preflight import constraints, operator_channels
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status import tables
 from toolkit.cli.status.overview import OURS, POOLS, RDMA, Overview, overview

@@ -11,7 +11,7 @@ from core.apis.quantity import whole
 from core.apis.suite import SUITE
 from policies.manifests.values import read
 from stacks.releases import Release
-from toolkit.cli.shared.constraints import Constraint
+from toolkit.cli.shared.preflight.constraints import Constraint
 from toolkit.cli.status.jobs import Job, jobs
 from toolkit.cli.status.platform_parts import List, Object, Part, condition, parts, volume
 

@@ -9,7 +9,7 @@ from core.apis.kinds import Kind
 from core.apis.operators import operators
 from policies.manifests.values import read
 from stacks.releases import Release
-from toolkit.cli.shared.operator_channels import Examined
+from toolkit.cli.shared.preflight.operator_channels import Examined
 
 Object = Mapping[str, Any]
 List = Callable[[Kind], Sequence[Object]]

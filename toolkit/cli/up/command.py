@@ -10,16 +10,17 @@ import typer
 
 from toolkit.cli.diff import engine_reviews, plans
 from toolkit.cli.drift import repairs
-from toolkit.cli.shared import cluster_checks, identity, placements, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text, show_times
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import WRONG_PASSPHRASE
 from toolkit.cli.shared.events import Account
-from toolkit.cli.shared.operator_channels import Examined
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
+from toolkit.cli.shared.preflight import update_checks
+from toolkit.cli.shared.preflight.operator_channels import Examined
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status import tables
 from toolkit.cli.status.command import look
@@ -91,7 +92,7 @@ def command(
         stack_checks.require_fitting(stack)
         _tools(stack, timings)
         running, match = _cluster(stack, timings)
-        checked = cluster_checks.require(stack, session.cluster(stack))
+        checked = update_checks.require(stack, session.cluster(stack))
         checked.show()
         _prepared(stack, running, match, timings)
         if repair:
@@ -152,7 +153,7 @@ def _repaired(stack: Stack, running: Engine, timings: Timings, agreed: Collectio
 def _update(
     stack: Stack, running: Engine, policies: dict[str, Any], timings: Timings, plan: Path | None
 ) -> tuple[int, Account]:
-    placements.show(stack.settings)
+    update_checks.show_placements(stack.settings)
     repetition = Repetition(stack, running, policies)
     cluster, more, operations = session.cluster(stack), repetition.begin(), 0
     if plan:

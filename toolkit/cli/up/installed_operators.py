@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text
-from toolkit.cli.shared.operator_channels import Examined, examine, updated
-from toolkit.cli.shared.operator_objects import approval
+from toolkit.cli.shared.preflight.operator_channels import Examined, examine, updated
+from toolkit.cli.shared.preflight.operator_conflicts import approval
 from toolkit.cli.shared.stack import Stack
 
 _PAUSE = 2.0

@@ -13,7 +13,6 @@ from tests.support.states import on_real_cluster, write_state
 from toolkit.cli.shared import stack_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.simulated import spec as simulated_release
 from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.engine.tools.table import KUBERNETES
@@ -61,7 +60,7 @@ def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:
     """The simulated Kubernetes is named where the release has another minor version, and only there."""
     simulated = {name: release for name, release in RELEASES.items() if release.simulated_as}
-    said = {name: simulated_release.kubernetes_note(_of(dev, name)) for name in simulated}
+    said = {name: simulated_spec.kubernetes_note(_of(dev, name)) for name in simulated}
     assert {name for name, line in said.items() if not line} == {"4.21", "4.22"}
     for name, release in simulated.items():
         served = release.simulated_kubernetes
@@ -82,7 +81,7 @@ def test_a_release_has_its_own_kubernetes_where_that_is_served() -> None:
 def test_a_release_that_nothing_serves(dev: Stack) -> None:
     """A stack of a release that is not simulated is refused with the reason."""
     old = _of(dev, next(name for name, release in RELEASES.items() if release.simulated_as is None))
-    for refused in (lambda: simulated_spec.of(old), old.require_served, lambda: simulated_release.fitting(old)):
+    for refused in (lambda: simulated_spec.of(old), old.require_served, lambda: simulated_spec.fitting(old)):
         with pytest.raises(Problem, match=r"rendered and checked only[\s\S]*`\./hpc render --stack dev"):
             refused()
 
@@ -106,12 +105,12 @@ def _made(stack: Stack, release: Release, mpi: MpiGeneration, kubernetes: Kubern
 
 def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     """A simulated cluster of another generation of releases is refused and left as it is."""
-    assert simulated_release.fitting(dev) == simulated_spec.of(dev)
+    assert simulated_spec.fitting(dev) == simulated_spec.of(dev)
     _made(dev, "current", "v2beta1")
     with pytest.raises(Problem, match=r"release current, MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
-        simulated_release.fitting(dev)
+        simulated_spec.fitting(dev)
     assert "--raise" not in str(refused.value)
-    assert simulated_release.fitting(_of(dev, "4.20")).release == "current"
+    assert simulated_spec.fitting(_of(dev, "4.20")).release == "current"
 
 
 def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
@@ -126,22 +125,22 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
     """A cluster is raised to a later release on request only, and an update does not lower it again."""
     today = _of(dev, "4.20")
     with pytest.raises(Problem, match=r"no simulated cluster default to raise[\s\S]*`\./hpc up --stack dev`"):
-        simulated_release.raised(today)
+        simulated_spec.raised(today)
     _made(dev, "4.4", "v1alpha2")
     with pytest.raises(Problem, match=r"`\./hpc sim up --stack dev --raise`[\s\S]*docs/guide/upgrade.md"):
-        simulated_release.fitting(today)
+        simulated_spec.fitting(today)
     with pytest.raises(Problem, match="not an upgrade"):
-        simulated_release.raised(dev)
-    spec, said = simulated_release.raised(today)
+        simulated_spec.raised(dev)
+    spec, said = simulated_spec.raised(today)
     assert (spec.release, spec.mpi, spec.nodes) == ("upgraded", "v2beta1", simulated_spec.of(today).nodes)
     assert "objects, data, port and Pulumi state stay" in said
     _made(dev, "upgraded", "v2beta1")
-    assert simulated_release.fitting(today) == spec
+    assert simulated_spec.fitting(today) == spec
     for down in (dev, today):
         with pytest.raises(Problem, match="not an upgrade"):
-            simulated_release.raised(down)
+            simulated_spec.raised(down)
     with pytest.raises(Problem, match="sim clean"):
-        simulated_release.fitting(dev)
+        simulated_spec.fitting(dev)
 
 
 def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> None:
@@ -150,21 +149,21 @@ def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> Non
     both: tuple[Release, ...] = ("current", "upgraded")
     for created in both:
         _made(dev, created, "v2beta1")
-        assert simulated_release.fitting(before).kubernetes == "1.34"
+        assert simulated_spec.fitting(before).kubernetes == "1.34"
         with pytest.raises(
             Problem, match=r"Kubernetes 1\.35[\s\S]*`\./hpc sim up --stack dev --raise`[\s\S]*docs/guide/upgrade.md"
         ):
-            simulated_release.fitting(after)
-        spec, said = simulated_release.raised(after)
+            simulated_spec.fitting(after)
+        spec, said = simulated_spec.raised(after)
         assert (spec.release, spec.kubernetes) == (created, "1.35")
         assert has(said, "API server, controllers and scheduler")
         _made(dev, created, "v2beta1", "1.35")
-        assert simulated_release.fitting(after) == spec
+        assert simulated_spec.fitting(after) == spec
         with pytest.raises(Problem, match=r"sim clean --name default") as refused:
-            simulated_release.fitting(before)
+            simulated_spec.fitting(before)
         assert "--raise" not in str(refused.value)
         with pytest.raises(Problem, match="not an upgrade"):
-            simulated_release.raised(before)
+            simulated_spec.raised(before)
 
 
 def test_a_cluster_takes_one_stack(dev: Stack) -> None:

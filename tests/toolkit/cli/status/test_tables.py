@@ -9,7 +9,7 @@ import pytest
 from tests.support.messages import has
 from toolkit.cli import sim
 from toolkit.cli.shared import console
-from toolkit.cli.shared.constraints import Constraint
+from toolkit.cli.shared.preflight.constraints import Constraint
 from toolkit.cli.shared.simulated.cluster import dead
 from toolkit.cli.shared.stack import read
 from toolkit.cli.status import tables

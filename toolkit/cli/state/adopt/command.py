@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import cluster_checks, identity, operand_states, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption, file_option, write_text
+from toolkit.cli.shared.preflight import operand_states, update_checks
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state.adopt import adoption, candidates, declared, import_file, presentation, settings_file
 from toolkit.cli.state.adopt.adoption import Work
@@ -37,7 +38,7 @@ def command(
     stack = stacks.read(stack_name, name)
     with session.exclusive(stack):
         work = _begin(stack)
-        cluster_checks.show(operand_states.sentences(work.cluster.list))
+        update_checks.show(operand_states.sentences(work.cluster.list))
         matches = candidates.search(work.program.objects, work.recorded(), work.cluster.find, work.cluster.dry_run)
         started = adoption.unfinished(work.program, work.recorded(), stack.settings.adopted, work.cluster)
         chosen = [candidate for candidate in matches if candidate.adoptable]

@@ -3,7 +3,7 @@
 from core.apis import kinds
 from policies.manifests.values import read
 from toolkit.cli.shared import metadata
-from toolkit.cli.shared.operator_objects import approval
+from toolkit.cli.shared.preflight.operator_conflicts import approval
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failed, reason_of, waiting
 
 

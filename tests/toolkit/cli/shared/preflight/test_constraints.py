@@ -10,7 +10,7 @@ from core.apis.kinds import Kind
 from tests.support.messages import has
 from tests.support.wait_objects import look
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
-from toolkit.cli.shared.constraints import Constraint, cautions, constraints, examine
+from toolkit.cli.shared.preflight.constraints import Constraint, cautions, constraints, examine
 from toolkit.cli.shared.stack import read
 from toolkit.review.sentences import bare
 

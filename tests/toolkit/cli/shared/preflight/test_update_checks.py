@@ -1,6 +1,7 @@
-"""Where jobs fit, as a preview shows it."""
+"""Manifests of a stack's own, and where its jobs fit, before an update."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,44 @@ import pytest
 from tests.support.commands import finished
 from tests.support.recorded import OURS
 from toolkit.cli.pulumi import command as pulumi
-from toolkit.cli.shared import console, placements
+from toolkit.cli.shared import console
+from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.engine import Engine
-from toolkit.cli.shared.stack import read
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import update_checks
+from toolkit.cli.shared.stack import Stack, read
+
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: dash, namespace: adas}
+spec:
+  FIELD: {app: dash}
+  ports: [{port: 80}]
+"""
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """Give a stack whose folder of objects is in a project of the test's own."""
+    monkeypatch.setattr(update_checks, "ROOT", tmp_path)
+    (tmp_path / "objects").mkdir()
+    read = stacks.read("dev")
+    return replace(read, settings=read.settings.model_copy(update={"objects": ("objects",)}))
+
+
+def test_a_field_that_the_provider_would_drop_is_refused_with_its_line(stack: Stack, tmp_path: Path) -> None:
+    """A misspelt field of a Kubernetes kind is refused before the engine starts: no policy of the engine sees it."""
+    (tmp_path / "objects" / "dash.yaml").write_text(SERVICE.replace("FIELD", "selctor"))
+    with pytest.raises(Problem, match=r"objects/dash\.yaml:5:3: Service adas/dash, spec\.selctor: .*selector"):
+        update_checks.require_own_manifests(stack)
+
+
+def test_known_fields_pass(stack: Stack, tmp_path: Path) -> None:
+    """A manifest whose fields the API knows passes, and so does a stack without any."""
+    (tmp_path / "objects" / "dash.yaml").write_text(SERVICE.replace("FIELD", "selector"))
+    update_checks.require_own_manifests(stack)
+    update_checks.require_own_manifests(stacks.read("dev"))
 
 
 @pytest.fixture
@@ -23,7 +59,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 def test_every_stage_has_its_table(printed: io.StringIO) -> None:
     """An update prints a table of the GPUs that each stage takes."""
-    placements.show(read("dev").settings)
+    update_checks.show_placements(read("dev").settings)
     lines = [" ".join(line.split()) for line in printed.getvalue().splitlines()]
     assert [line for line in lines if line.startswith("Placement")] == [
         "Placement, stage rdma",
@@ -40,7 +76,7 @@ def test_every_stage_has_its_table(printed: io.StringIO) -> None:
 def test_every_job_of_every_stack_is_reported(stack: str, printed: io.StringIO) -> None:
     """Every job of every stack has a row in the table."""
     settings = read(stack).settings
-    placements.show(settings)
+    update_checks.show_placements(settings)
     assert len([line for line in printed.getvalue().splitlines() if line[:1].isdigit()]) == sum(
         len(stage.workloads) for stage in settings.stages
     )
@@ -54,7 +90,7 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     monkeypatch.setattr("toolkit.engine.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setattr(Engine, "run_interactively", lambda *_: 0)
     printed: list[object] = []
-    monkeypatch.setattr("toolkit.cli.shared.placements.show", printed.append)
+    monkeypatch.setattr("toolkit.cli.shared.preflight.update_checks.show_placements", printed.append)
     monkeypatch.setattr("toolkit.cli.shared.session.print_plugins", lambda *_: printed.append("plugins"))
     assert finished(pulumi.command, "preview", "--stack", "dev", "--json")[0] == 0
     assert printed == []

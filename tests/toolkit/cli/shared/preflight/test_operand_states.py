@@ -9,8 +9,8 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.support.messages import has
 from tests.support.wait_objects import condition
-from toolkit.cli.shared import operand_states
 from toolkit.cli.shared.cluster_client import RefusedError
+from toolkit.cli.shared.preflight import operand_states
 from toolkit.review.sentences import bare
 
 

@@ -15,10 +15,11 @@ from policies.manifests.values import entries, read
 from stacks.checks.operator import subscriptions
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
-from toolkit.cli.shared import metadata, operator_conflicts, operator_objects, unmanaged_operators
+from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import operator_conflicts
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.sentences import enumerated
 
@@ -208,7 +209,7 @@ class _Existing:
 
 def _second_objects(settings: Settings, cluster: Cluster) -> list[str]:
     try:
-        return [] if isinstance(settings, TenantsLayer) else [*operator_objects.conflicts(settings, cluster)]
+        return [] if isinstance(settings, TenantsLayer) else [*operator_conflicts.instance_conflicts(settings, cluster)]
     except RefusedError as error:
         print_warning(f"objects of operators under other names could not be read: {error.reason}")
         return []
@@ -217,7 +218,7 @@ def _second_objects(settings: Settings, cluster: Cluster) -> list[str]:
 def _examined(place: str, operator: OlmSubscription, cluster: Cluster, existing: _Existing) -> Examined:
     try:
         if operator.installed:
-            problem = unmanaged_operators.problem(place, operator, cluster)
+            problem = operator_conflicts.unmanaged_problem(place, operator, cluster)
             return Examined(place, operator, conflicts=(problem,) if problem else (), unmanaged=True)
         if existing.unread:
             return Examined(place, operator, unread=existing.unread)

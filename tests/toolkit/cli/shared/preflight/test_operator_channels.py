@@ -10,10 +10,10 @@ import pytest
 from core.apis import kinds
 from stacks.checks.operator import subscriptions
 from tests.support.messages import has
-from toolkit.cli.shared import operator_channels
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.operator_channels import Examined
+from toolkit.cli.shared.preflight import operator_channels
+from toolkit.cli.shared.preflight.operator_channels import Examined
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.cli.status.platform_parts import Part, with_channels
 from toolkit.cli.up import installed_operators

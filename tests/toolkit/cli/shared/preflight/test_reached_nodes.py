@@ -9,9 +9,9 @@ import pytest
 
 from core.apis import kinds, names
 from tests.support.messages import has
-from toolkit.cli.shared import reached_nodes
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import reached_nodes
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.review.sentences import bare
 
