@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 from toolkit.cli.hardware.from_logs import found_in
-from toolkit.cli.hardware.machine_fields import MachineFields
+from toolkit.cli.hardware.machine_file import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read_stream

@@ -6,10 +6,9 @@ from typing import get_args
 from core.hardware import cpus
 from core.hardware.gpus import ARCHITECTURES, gpu_of_short_name, labelled
 from core.hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Reach
-from toolkit.cli.hardware import contradictions, fabric_ports, nvlink_field
-from toolkit.cli.hardware.facts import MOST_CPUS, NODE, Fact, Facts
-from toolkit.cli.hardware.known_machines import lost_gpus
-from toolkit.cli.hardware.machine_fields import MachineFields
+from toolkit.cli.hardware import fabric_ports, nvlinks
+from toolkit.cli.hardware.facts import BETWEEN_NUMA, MEMORY, MOST_CPUS, NODE, Fact, Facts, leave_open
+from toolkit.cli.hardware.machine_file import MachineFields
 from toolkit.cli.hardware.rails import Port
 
 _KIB_PER_GIB = 1 << 20
@@ -31,13 +30,13 @@ def assemble(facts: Facts) -> MachineFields:
     if gpus is None:
         machine.missing |= dict.fromkeys(("nvlink", "link_layer", "ports", "hcas"), "the number of GPUs is not known")
     else:
-        nvlink_field.put(facts, machine)
-        if lost := lost_gpus(machine):
+        nvlinks.put_nvlink(facts, machine)
+        if lost := nvlinks.lost_gpus(machine):
             machine.faults.append(lost)
         _ports(facts, machine, numa)
     _vendors(facts, machine)
     for contradiction in facts.contradictions.values():
-        contradictions.leave_open(machine.fields, machine.missing, contradiction)
+        leave_open(machine.fields, machine.missing, contradiction)
         machine.contradictions.append(contradiction.text)
     return machine
 
@@ -102,10 +101,10 @@ def _memory(facts: Facts, machine: MachineFields) -> None:
     summed = sum(size.value for size in sizes if size is not None)
     if total and sizes and sizes[0] and abs(summed * 1024 - total.value) > _UNEQUAL * max(summed * 1024, total.value):
         of_nodes = Fact(f"{summed} MB in the NUMA nodes", sizes[0].place)
-        facts.contradict(NODE, contradictions.MEMORY, total._replace(value=f"MemTotal {total.value} kB"), of_nodes)
+        facts.contradict(NODE, MEMORY, total._replace(value=f"MemTotal {total.value} kB"), of_nodes)
     gib = total.value // _KIB_PER_GIB if total else None
     machine.put("memory_gib", gib or None, "no /proc/meminfo")
-    if gib and contradictions.MEMORY not in facts.contradictions:
+    if gib and MEMORY not in facts.contradictions:
         machine.remarks.append("memory_gib is MemTotal, which is less than what is installed")
 
 
@@ -120,7 +119,7 @@ def _numa(facts: Facts, machine: MachineFields) -> dict[int, int]:
     for gpu, node in gpus.items():
         own, whole = facts.fact(f"GPU{gpu}", "CPU affinity"), nodes.get(node)
         if own and own.value and whole and whole.value and not cpus.parse(own.value) <= cpus.parse(whole.value):
-            facts.contradict(f"GPU{gpu}", contradictions.BETWEEN_NUMA, own, whole)
+            facts.contradict(f"GPU{gpu}", BETWEEN_NUMA, own, whole)
     count = machine.fields.get("cpu_cores", 0) * machine.fields.get("threads_per_core", 0)
     every = sorted(cpu for text in lists.values() for cpu in cpus.parse(text))
     if not lists or every != list(range(count or len(every))):

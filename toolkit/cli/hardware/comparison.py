@@ -10,7 +10,7 @@ from core.hardware.profiles import Profile
 from toolkit.cli.hardware import nvlinks, port_comparison
 from toolkit.cli.hardware.assembly import numa_of_gpus
 from toolkit.cli.hardware.facts import NODE, Facts
-from toolkit.cli.hardware.findings import Difference, NotCompared
+from toolkit.cli.hardware.port_comparison import Difference, NotCompared
 
 _KIB_PER_GIB = 1 << 20
 _MIB_PER_GIB = 1 << 10

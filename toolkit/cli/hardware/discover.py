@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 import yaml
 
-from toolkit.cli.hardware.from_logs import require_new, write
-from toolkit.cli.hardware.node_machine import machine_of
+from toolkit.cli.hardware.from_logs import readings_of, require_new, write
 from toolkit.cli.hardware.node_outputs import (
     Options,
     cluster_of,
@@ -67,5 +66,4 @@ def command(
         write_text(log, outputs.printed)
     for unseen_command in outputs.unseen:
         print_notice(f"not seen: {unseen_command.command}: {unseen_command.reason}")
-    made = machine_of(node, outputs.labels, outputs.printed)
-    write(made.text, made.machine, output)
+    write(readings_of(node, outputs.labels, outputs.printed), "discover", output)

@@ -6,8 +6,7 @@ from typing import Any
 
 from core.hardware.adapters import model_of
 from core.hardware.profiles.records import MELLANOX_PCI_VENDOR
-from toolkit.cli.hardware import contradictions
-from toolkit.cli.hardware.facts import NODE, Facts
+from toolkit.cli.hardware.facts import LSPCI, MATRIX, NODE, Facts
 from toolkit.cli.hardware.rails import Port, Rails, choose
 
 _SAME_NODE = ("PIX", "PXB", "PHB", "NODE")
@@ -25,13 +24,14 @@ def find(facts: Facts, gpus: int) -> Rails:
     if not names:
         return Rails(undecided="no output of nvidia-smi topo -m with network devices")
     _devices_agree(facts, names)
-    return choose([_port(facts, name, gpus) for name in names], gpus, on_grace=_is_grace(facts))
+    on_grace = facts.get(NODE, "CPU architecture") == "aarch64"
+    return choose([_port(facts, name, gpus) for name in names], gpus, on_grace=on_grace)
 
 
 def candidates(facts: Facts, rails: Rails) -> list[str]:
     """Return the devices that may be rails of a node of which it is not decided, each with what is known of it."""
     devices = {*facts.subjects("column of the matrix"), *facts.subjects("interface"), *facts.subjects("link layer")}
-    return [_described(facts, name) for name in sorted(devices - rails.no_rails.keys(), key=by_number)]
+    return [f"{name}{_details(facts, name)}" for name in sorted(devices - rails.no_rails.keys(), key=by_number)]
 
 
 def hcas(facts: Facts, rails: Rails, numa: Mapping[int, int]) -> list[dict[str, Any]]:
@@ -131,11 +131,6 @@ def _between(facts: Facts, device: str, other: str) -> Any:
     return facts.get(first, f"path to {second}")
 
 
-def _is_grace(facts: Facts) -> bool:
-    """Return whether NVLink-C2C joins GPUs and processors, of which the matrix shows nothing."""
-    return bool(facts.get(NODE, "CPU architecture") == "aarch64")
-
-
 def is_virtual(facts: Facts, name: str) -> bool:
     """Return whether a device is a virtual function, by lspci or its interface's name."""
     device = facts.get(f"PCI {pci(facts, name)}", "device") or ""
@@ -156,7 +151,7 @@ def _devices_agree(facts: Facts, names: Sequence[str]) -> None:
         for name in facts.subjects(what):
             fact = facts.fact(name, what)
             if columns is not None and fact is not None and name not in names and name.startswith("mlx"):
-                facts.contradict(name, contradictions.MATRIX, fact, columns._replace(value="not in the matrix"))
+                facts.contradict(name, MATRIX, fact, columns._replace(value="not in the matrix"))
     for name in facts.subjects("link layer"):
         fact, interface = facts.fact(name, "link layer"), facts.fact(name, "interface")
         if fact and interface and {fact.value, interface.value[:2]} in ({"Ethernet", "ib"}, {"InfiniBand", "en"}):
@@ -166,7 +161,7 @@ def _devices_agree(facts: Facts, names: Sequence[str]) -> None:
     for name in facts.subjects("PCI address"):
         fact = facts.fact(name, "PCI address")
         if lspci and fact and name.startswith("mlx") and facts.fact(f"PCI {fact.value}", "device") is None:
-            facts.contradict(name, contradictions.LSPCI, fact, lspci._replace(value="not in lspci"))
+            facts.contradict(name, LSPCI, fact, lspci._replace(value="not in lspci"))
 
 
 def _numa_nodes(facts: Facts, numa: Mapping[int, int]) -> dict[str, int]:
@@ -190,10 +185,6 @@ def _details(facts: Facts, name: str) -> str:
     speed = facts.get(name, "rate, Gb/s")
     shown = [*(detail for detail in properties if detail), *([f"{speed} Gb/s"] if speed else [])]
     return f" ({', '.join(shown)})" if shown else ""
-
-
-def _described(facts: Facts, name: str) -> str:
-    return f"{name}{_details(facts, name)}"
 
 
 def _without_unknown(**fields: object) -> dict[str, object]:

@@ -1,5 +1,7 @@
-"""Facts of one node, each with the line that gives it; lines that contradict each other."""
+"""Facts of one node, each with the line that gives it; lines that contradict each other, and what they leave open."""
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 MOST_CPUS = 8192
@@ -65,3 +67,84 @@ class Facts:
         return sorted(
             (name for name, property_name in self._facts if property_name == what), key=lambda name: (len(name), name)
         )
+
+
+PATH, BETWEEN_NUMA = "path to ", "CPUs of a GPU and of its NUMA node"
+MEMORY, MATRIX, LSPCI = "memory", "device of the matrix", "PCI device"
+"""Contradictions between facts of different kinds."""
+_OF_NODE = {
+    "number of GPUs": "gpus",
+    "model of the GPUs": "gpu",
+    "product of the GPUs": "gpu",
+    "shortened model of the GPUs": "gpu",
+    "architecture of the GPUs": "gpu",
+    "memory of a GPU, MiB": "gpu",
+    "machine": "model",
+    "CPU architecture": "cpu_architecture",
+    "CPU model": "cpu_model",
+    "sockets": "sockets",
+    "cores of a socket": "cpu_cores",
+    "threads of a core": "cpu_cores",
+    "logical CPUs": "cpu_cores",
+    "MemTotal, KiB": "memory_gib",
+    MEMORY: "memory_gib",
+}
+_OF_GPU = {"PCI address": "gpu_buses", "CPU affinity": "numa", "NUMA affinity": "numa", BETWEEN_NUMA: "numa"}
+_OF_PORT = {
+    "link layer": "link_layer",
+    "rate, Gb/s": "ports",
+    "CA type": "ports",
+    "adapter": "ports",
+    "column of the matrix": "hcas",
+    "NUMA node": "hcas",
+    MATRIX: "hcas",
+    "interface": "hcas: netdev",
+    "PCI address": "hcas: pci",
+    LSPCI: "hcas: pci",
+}
+_IDENTITY = ("name", "UUID", "port GUID", "pod or host that prints")
+"""What no two nodes have in common."""
+_OF_NUMA = {"CPUs": "numa", "memory, MiB": "numa: memory_gib"}
+
+
+def of_other_nodes(contradictions: Iterable[Contradiction]) -> list[str]:
+    """Return the contradictions which show that outputs are of several nodes."""
+    return [contradiction.text for contradiction in contradictions if contradiction.what in _IDENTITY]
+
+
+def field(contradiction: Contradiction) -> str | None:
+    """Return the field that a contradiction leaves open, or `field: part`; None where it is about no field."""
+    if contradiction.subject == NODE:
+        return _OF_NODE.get(contradiction.what)
+    if re.fullmatch(r"GPU\d+", contradiction.subject):
+        between_gpus = re.fullmatch(rf"{PATH}GPU\d+", contradiction.what)
+        return (
+            "nvlink"
+            if between_gpus
+            else "hcas"
+            if contradiction.what.startswith(PATH)
+            else _OF_GPU.get(contradiction.what)
+        )
+    if contradiction.subject.startswith("NUMA node"):
+        return _OF_NUMA.get(contradiction.what)
+    return "hcas" if contradiction.what.startswith(PATH) else _OF_PORT.get(contradiction.what)
+
+
+def leave_open(fields: dict[str, Any], missing: dict[str, str], contradiction: Contradiction) -> None:
+    """Remove what a contradiction leaves open from the fields of a machine, and list it with both lines."""
+    name = field(contradiction)
+    if name is None:
+        return
+    whole, _, part = name.partition(": ")
+    if not part:
+        fields.pop(name, None)
+    if contradiction.what == MEMORY:
+        for node in fields.get("numa", ()):
+            node.pop("memory_gib", None)
+    for entry in fields.get(whole, ()) if part else ():
+        if part in entry and (whole != "hcas" or entry["name"] == contradiction.subject):
+            # Every port has the field `netdev`, which may be null.
+            entry.update({part: None}) if part == "netdev" else entry.pop(part)
+    missing[name] = (
+        f"{missing[name]}; {contradiction.text}" if "), but " in missing.get(name, "") else contradiction.text
+    )

@@ -1,6 +1,7 @@
 """`./hpc hardware from-logs`: a machine file from what a node prints."""
 
-from collections.abc import Sequence
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +10,16 @@ from pydantic import ValidationError
 
 from core import field_errors
 from core.hardware.profiles import Profile
-from toolkit.cli.hardware import contradictions, machine_file
+from toolkit.cli.hardware import machine_file
 from toolkit.cli.hardware.assembly import assemble
-from toolkit.cli.hardware.facts import Facts
-from toolkit.cli.hardware.machine_fields import MachineFields
+from toolkit.cli.hardware.facts import Facts, of_other_nodes
+from toolkit.cli.hardware.machine_file import MachineFields
 from toolkit.cli.hardware.tool_facts import PARSERS, gather
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import STANDARD_OUTPUT, file_option, write_text
 from toolkit.evidence.model import Reading, Unknown
-from toolkit.evidence.reader import read
+from toolkit.evidence.reader import read, read_stream
 
 _SHOWN = 3
 """Lines of a file that could not be read, that are shown."""
@@ -44,9 +45,7 @@ def command(files: Files, output: OutputOption = None) -> None:
     lost NVLinks.
     """
     require_new(output)
-    readings = read_files(files)
-    machine = found_in(readings)
-    write(machine_file.text(machine, machine_file.sources(readings), "from-logs"), machine, output)
+    write(read_files(files), "from-logs", output)
 
 
 def require_new(output: Path | None) -> None:
@@ -55,12 +54,13 @@ def require_new(output: Path | None) -> None:
         raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
 
 
-def write(text: str, machine: MachineFields, output: Path | None) -> None:
-    """Write a machine file, or print it, and report what is missing in it.
+def write(readings: Sequence[Reading], command_name: str, output: Path | None) -> None:
+    """Write the file of a machine, or print it, and report what is missing in it.
 
     Exits with status 1 where outputs contradict each other, or the node has a fault.
     """
-    write_text(output or STANDARD_OUTPUT, text)
+    machine = found_in(readings)
+    write_text(output or STANDARD_OUTPUT, machine_file.text(machine, readings, command_name))
     if output not in (None, STANDARD_OUTPUT):
         print_text(f"{output}: written" + ("" if machine.missing else "; nothing is missing"))
     for name, why in machine.missing.items():
@@ -82,7 +82,7 @@ def read_files(files: Sequence[str]) -> list[Reading]:
 
 def require_one_node(facts: Facts) -> None:
     """Raise Problem where the outputs are of several nodes."""
-    if lines := contradictions.of_other_nodes(facts.contradictions.values()):
+    if lines := of_other_nodes(facts.contradictions.values()):
         more = [f"and {len(lines) - _CONTRADICTIONS} more"] * (len(lines) > _CONTRADICTIONS)
         raise Problem(
             "\n".join(("the outputs are of several nodes:", *lines[:_CONTRADICTIONS], *more)),
@@ -136,3 +136,16 @@ def _read(name: str) -> tuple[Reading, ...]:
     if total > _SHOWN:
         print_notice(f"not read: {name}: {total - _SHOWN} more lines")
     return readings
+
+
+def readings_of(node: str, labels: Mapping[str, str], printed: str) -> list[Reading]:
+    """Return what a node's labels and what its tools print, one after the other, hold."""
+    texts = {
+        f"log of {node}": printed,
+        f"labels of {node}": "".join(f"{key}={label}\n" for key, label in sorted(labels.items()) if "/" in key),
+    }
+    return [
+        reading
+        for name, text in texts.items()
+        for reading in read_stream(io.BytesIO(text.encode("utf-8", "replace")), name, PARSERS)
+    ]

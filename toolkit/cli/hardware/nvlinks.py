@@ -1,11 +1,18 @@
-"""How the GPUs of a node are joined, by the NVLinks that it prints, and which GPUs have lost some. Pure functions."""
+"""How the GPUs of a node are joined, by the NVLinks that it prints, and which GPUs have lost some."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
+from typing import Any, NamedTuple
 
-from core.hardware.profiles.records import Shape
+from core.data_files import SUFFIX
+from core.hardware.gpus import ARCHITECTURES, Gpu, resolve_gpu
+from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, incomplete_fields
+from core.hardware.profiles.records import NvLink, Shape
 from core.wording import plural
+from toolkit.cli.hardware.facts import NODE, Facts
+from toolkit.cli.hardware.machine_file import MachineFields
 
 MOST_LINKS = 18
 """NVLinks of a GPU, at most (NVLink 4 and 5): a GPU that shows more in all to the others reaches them over switches."""
@@ -139,3 +146,101 @@ def _repaired(links: Matrix, odd: Sequence[int]) -> tuple[tuple[int, ...], ...] 
         count = counts.pop()
         return tuple(tuple(0 if gpu == other else count for other in range(len(links))) for gpu in range(len(links)))
     return None
+
+
+class KnownMachine(NamedTuple):
+    """A known machine."""
+
+    gpu: Gpu
+    gpus: int
+    links: tuple[tuple[int, ...], ...]
+
+
+def with_gpu(gpu: Any) -> list[KnownMachine]:
+    """Return the known machines with a GPU, by its name in `architectures`."""
+    return [machine for machine in _all_machines() if isinstance(gpu, str) and machine.gpu == resolve_gpu(gpu)]
+
+
+@cache
+def _all_machines() -> tuple[KnownMachine, ...]:
+    whole = (KnownMachine(profile.gpu, profile.gpus, profile.nvlink.links) for profile in PROFILES.values())
+    others = (incomplete_fields(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
+    return (
+        *whole,
+        *(
+            KnownMachine(
+                resolve_gpu(machine["gpu"]), machine["gpus"], tuple(map(tuple, machine["nvlink"].get("links", ())))
+            )
+            for machine in others
+        ),
+    )
+
+
+def lost_gpus(machine_fields: MachineFields) -> str | None:
+    """Return that the node has fewer GPUs than its machine, by known machines with the same ones; None if not.
+
+    A part of a machine's GPUs that divides their number is what virtual machines have.
+    """
+    gpus = machine_fields.fields.get("gpus")
+    gpu_counts = {machine.gpus for machine in with_gpu(machine_fields.fields.get("gpu"))}
+    if not gpus or not gpu_counts or any(gpus >= count or count % gpus == 0 for count in gpu_counts):
+        return None
+    counts = " or ".join(map(str, sorted(gpu_counts)))
+    return (
+        f"{gpus} GPUs, and known machines with these have {counts}: one may have left the bus: see "
+        "`lspci -d 10de:` and Xid errors (`dmesg | grep -i xid`), reset or replace it, and read the node again"
+    )
+
+
+def put_nvlink(facts: Facts, machine: MachineFields) -> None:
+    """Set `nvlink` as the links between the GPUs show it; a GPU that has lost some is a fault of the node."""
+    gpus = range(machine.fields["gpus"])
+    paths = [
+        [
+            None if gpu == other else facts.get(f"GPU{min(gpu, other)}", f"path to GPU{max(gpu, other)}")
+            for other in gpus
+        ]
+        for gpu in gpus
+    ]
+    if any(path is None for gpu, row in enumerate(paths) for other, path in enumerate(row) if gpu != other):
+        alone = facts.get(NODE, "matrix of PCIe alone")
+        of_pcie = "it is of topo -mp, which shows PCIe alone: print nvidia-smi topo -m"
+        machine.missing["nvlink"] = of_pcie if alone else "nvidia-smi topo -m gives not the path between all GPUs"
+        return
+    printed = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
+    gpu = _gpu(machine)
+    others = [known_machine.links for known_machine in with_gpu(machine.fields.get("gpu")) if known_machine.links]
+    seen = examine(printed, others, gpu.nvlinks if gpu else None)
+    if seen.fault:
+        machine.faults.append(seen.fault)
+    if seen.unlike:
+        who = f"{', '.join(map(str, seen.unlike))} {'has' if len(seen.unlike) == 1 else 'have'}"
+        machine.remarks.append(f"GPU {who} no NVLink, and the others have: a choice, or a bridge that is lost")
+    joined = shape(seen.links) if seen.links is not None else None
+    if seen.links is None or joined is None:
+        machine.missing["nvlink"] = (
+            "the links of the node are not those of the machine" if seen.fault else "of no known shape"
+        )
+    elif joined == "none":
+        machine.fields["nvlink"] = {"shape": joined}
+    else:
+        _put_links(machine, gpu, seen.links, joined)
+
+
+def _gpu(machine: MachineFields) -> Gpu | None:
+    gpu = resolve_gpu(machine.fields.get("gpu"))
+    return None if gpu is None else Gpu.model_validate(gpu)
+
+
+def _put_links(machine: MachineFields, gpu: Gpu | None, links: tuple[tuple[int, ...], ...], joined: Shape) -> None:
+    """Set the links, with generation and bandwidth of the GPUs' architecture."""
+    architecture = ARCHITECTURES[gpu.architecture] if gpu else None
+    link_gbs = (gpu.nvlink_gbs if gpu else None) or (architecture.nvlink_gbs if architecture else None)
+    of_a_gpu = NvLink.model_construct(generation=0, gbs=0, shape=joined, links=links).of_a_gpu
+    figures: dict[str, Any] = {}
+    if architecture is not None and architecture.nvlink_generation and link_gbs:
+        figures = {"generation": architecture.nvlink_generation, "gbs": int(of_a_gpu * link_gbs)}
+        machine.remarks.append("nvlink: generation and gbs are those of the GPUs' architecture")
+    else:
+        machine.missing["nvlink: generation, gbs"] = "they follow from the GPUs' model, which is not known"
+    machine.fields["nvlink"] = {**figures, "shape": joined, "links": [[*row] for row in links]}

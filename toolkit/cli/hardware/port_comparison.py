@@ -1,12 +1,37 @@
 """How the ports of a node differ from those of its machine file."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from core.hardware.profiles import Hca, Profile
 from toolkit.cli.hardware import fabric_ports
 from toolkit.cli.hardware.facts import Facts
-from toolkit.cli.hardware.findings import Difference, NotCompared
 from toolkit.cli.hardware.rails import Port
+
+
+class Difference(NamedTuple):
+    """One difference, with what to do about it."""
+
+    what: str
+    expected: object
+    seen: object
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        return f"{self.what}: expected {self.expected}, found {self.seen}; {self.remedy}"
+
+
+class NotCompared(NamedTuple):
+    """What could not be compared."""
+
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        return f"{self.what}: not compared: {self.why}"
+
 
 _TYPE = {"InfiniBand": 1, "Ethernet": 2}
 """Values of LINK_TYPE_P1 of the adapters' firmware."""

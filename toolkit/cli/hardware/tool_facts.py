@@ -7,9 +7,8 @@ from typing import Any
 from core.apis.names import CPU_ARCHITECTURES
 from core.hardware import cpus
 from core.hardware.gpus import product, unbranded
-from toolkit.cli.hardware.device_lists import LIST_PARSERS, IbvDevInfo, NvidiaSmiList
+from toolkit.cli.hardware.device_lists import LIST_PARSERS, QUERY_PARSERS, IbvDevInfo, NvidiaSmiList
 from toolkit.cli.hardware.facts import MOST_CPUS, NODE, Facts
-from toolkit.cli.hardware.gpu_query import QUERY_PARSERS
 from toolkit.cli.hardware.node_tools import (
     NODE_PARSERS,
     IbDev2NetDev,

@@ -272,7 +272,7 @@ def test_damaged_outputs_never_end_in_a_traceback(seed: int, tmp_path: Path) -> 
         compare(b200, gather(given))
         one = from_logs.found_in(given)
         assert not BRIDGES & {rail[0] for rail in rails(one)}
-        file.write_text(machine_file.text(one, ["a tool"], "from-logs"))
+        file.write_text(machine_file.text(one, given, "from-logs"))
         assert read(file).get("to_complete", []) == machine_file.to_complete(one)
         if not one.missing and one.is_sound:
             read_machine(file)

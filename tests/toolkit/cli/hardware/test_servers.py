@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.node_outputs import machine_of, rails
-from toolkit.cli.hardware.machine_fields import MachineFields
+from toolkit.cli.hardware.machine_file import MachineFields
 
 _PATHS = ("SYS", "NODE", "PHB", "PXB", "PIX")
 

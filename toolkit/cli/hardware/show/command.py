@@ -9,14 +9,11 @@ import typer
 from stacks.loading import locks
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from toolkit.cli.hardware.show.data import data
-from toolkit.cli.hardware.show.direct_storage import direct_storage
-from toolkit.cli.hardware.show.file_system import file_system
 from toolkit.cli.hardware.show.machines import gpus, machines, nccl, rails
 from toolkit.cli.hardware.show.network import levels, network
-from toolkit.cli.hardware.show.room import Rack
+from toolkit.cli.hardware.show.room import Rack, parts, space
 from toolkit.cli.hardware.show.section import Section
-from toolkit.cli.hardware.show.site import parts, space
+from toolkit.cli.hardware.show.storage import data, direct_storage, file_system
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption, print_json

@@ -21,7 +21,7 @@ from tests.support.messages import has
 from tests.support.recorded import OURS
 from tests.support.stack_settings import only_pool
 from toolkit.cli.hardware.show import command as plan
-from toolkit.cli.hardware.show import machines, network, section, site
+from toolkit.cli.hardware.show import machines, network, room, section
 from toolkit.cli.hardware.show.room import Rack
 from toolkit.cli.hardware.show.section import Section
 from toolkit.cli.shared import console
@@ -271,6 +271,8 @@ def test_racks() -> None:
     room = _room("--stack", "superpod-a100", "--rack-units", "40", "--rack-watts", "30000")
     assert (room["W of all"], room["rack units of all"]) == (910000, 840)
     assert (room["machines in a rack"], room["racks"]) == (4, 35)
+    by_height = _room("--stack", "superpod-a100", "--rack-units", "42", "--rack-watts", "60000")
+    assert (by_height["machines in a rack"], by_height["racks"]) == (7, 20)
 
 
 def test_a_rack_that_is_none() -> None:
@@ -280,13 +282,13 @@ def test_a_rack_that_is_none() -> None:
     assert "--rack-units and --rack-watts together" in str(alone)
     small = _run("--stack", "prod", "--rack-units", "5", "--rack-watts", "30000").exception
     assert isinstance(small, Problem)
-    assert "holds no dgx-a100" in str(small)
+    assert has(str(small), "5 units and 30000 W", "holds no dgx-a100", "--rack-units and --rack-watts")
     assert _run("--rack-units", "0", "--rack-watts", "1").exit_code == 2
 
 
 def test_list_of_parts() -> None:
     """Parts are counted for the machines of the stack, and contradictions of the document are notes."""
-    (found,) = site.parts(only_pool(read("supermicro-3.11").settings))
+    (found,) = room.parts(only_pool(read("supermicro-3.11").settings))
     assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
     assert "32 ports of 25 Gb/s" in found.notes[0]
     assert (
@@ -295,8 +297,8 @@ def test_list_of_parts() -> None:
     )
     assert any("app: no parts are listed" in note for note in found.notes)
     assert not any("the stack" in note for note in found.notes)
-    assert "the list has 1 GPU nodes, the stack 3" in site.parts(only_pool(_with("dev", 3, "sys-4029gp-tvrt")))[0].notes
-    assert site.parts(only_pool(read("dev").settings)) == ()
+    assert "the list has 1 GPU nodes, the stack 3" in room.parts(only_pool(_with("dev", 3, "sys-4029gp-tvrt")))[0].notes
+    assert room.parts(only_pool(read("dev").settings)) == ()
 
 
 def test_json_is_for_programs() -> None:

@@ -1,12 +1,15 @@
-"""The data sets of a stack: how much they have, how long it takes to bring them near, and which classes are in them."""
+"""Data sets of a stack and how long it takes to bring them near; blocks of the file system; GPUDirect Storage."""
 
 from collections.abc import Iterator
 
+from core.apis.gpudirect_storage import SCALE
 from core.apis.quantity import parsed
 from core.datasets.lock import Lock
 from stacks.resolved.locked_data import Locked
 from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
+from stacks.settings.storage import DirectoryVolume, Volume
 from stacks.settings.tenants import TenantSettings
 from toolkit.cli.hardware.show.section import Row, Section
 from toolkit.review import data_set_changes
@@ -90,3 +93,70 @@ def _classes(locks: list[Lock]) -> Iterator[Row]:
             row[lock.name] = lock.frames_by_class.get(class_name)
             row |= {f"{lock.name}/{name}": part.frames_by_class.get(class_name) for name, part in lock.splits.items()}
         yield row
+
+
+def direct_storage(settings: Settings) -> tuple[Section, ...]:
+    """Return the volumes with their file systems; nothing for a stack without GPUDirect Storage."""
+    gpu = settings.gpu
+    if not isinstance(gpu, GpuOperatorSettings) or not gpu.gds:
+        return ()
+    rows = tuple(_volumes(settings, gpu))
+    unknown = [f"{row['tenant']}/{row['volume']}" for row in rows if row["file system"] is None]
+    notes = (
+        [
+            f"warning: {', '.join(unknown)}: the file system is not known to be on the list of nvidia-fs, and then "
+            "GPUs read through the CPU's memory; `gpu.gds_file_systems` names that of a storage class"
+        ]
+        if unknown
+        else []
+    )
+    return (Section("GPUDirect Storage", rows, tuple(notes), source="D-6.3"),)
+
+
+def _volumes(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[Row]:
+    for tenant in settings.tenants:
+        for name, volume in tenant.all_volumes.items():
+            named = _storage_class(volume)
+            yield {
+                "tenant": tenant.namespace,
+                "volume": name,
+                "storage class": named,
+                "file system": SCALE if settings.on_scale(volume) else gpu.gds_file_systems.get(named or ""),
+            }
+
+
+def _storage_class(volume: Volume) -> str | None:
+    return None if isinstance(volume, DirectoryVolume) else volume.storage_class
+
+
+_KIB = 1024
+
+
+def file_system(settings: Settings, locks: Locked) -> tuple[Section, ...]:
+    """Return the blocks beside the data sets in them; nothing for a stack without Storage Scale."""
+    if settings.storage is None:
+        return ()
+    of_scale = settings.storage.file_system
+    block = parsed(of_scale.block_size) if of_scale.block_size else None
+    rows: list[Row] = []
+    notes: list[str] = []
+    for name, mean in _means(settings, locks):
+        rows.append({"data set": name, "mean file, KiB": round(mean / _KIB)})
+        if block is not None and mean > block:
+            notes.append(
+                f"warning: files of {name} have {mean / _KIB:,.0f} KiB on average, and a block {of_scale.block_size}: "
+                "each takes several blocks; use a file system with larger ones"
+            )
+    if block is None:
+        notes.append("storage.file_system.block_size is not given: `mmlsfs NAME -B` prints it")
+    head: Row = {"file system": of_scale.name, "block size": of_scale.block_size}
+    return (Section("File system", tuple({**head, **row} for row in rows or [{}]), tuple(notes), source="R-2.2-4"),)
+
+
+def _means(settings: Settings, locks: Locked) -> Iterator[tuple[str, float]]:
+    """Yield the data sets on Storage Scale, with the mean size of a file in bytes."""
+    for tenant in settings.tenants:
+        for data_set in tenant.data_sets:
+            lock = locks[tenant.namespace, data_set.name]
+            if lock.files and settings.on_scale(tenant.all_volumes[data_set.volume]):
+                yield f"{tenant.namespace}/{data_set.name}", lock.bytes / lock.files
