@@ -13,7 +13,7 @@ from core.wording import some
 from core.yaml import nodes as yaml_nodes
 from stacks.loading.settings import KEY, PROJECT
 from stacks.releases import RELEASES
-from toolkit.cli.init import checks, examples, files, reading, settings_file, site_repository
+from toolkit.cli.init import examples, file_text, reading, settings_file, site_repository
 from toolkit.cli.init.composition import compose
 from toolkit.cli.init.decision import MARK, REVIEW, Decision
 from toolkit.cli.init.facts import Cluster, Connection
@@ -106,7 +106,7 @@ def command(
                 f"{', '.join(examples.names(ROOT))}.",
             )
         copied, decisions = settings_file.copied(examples.read(template, ROOT), name)
-        files.write({_file(name): copied}, force=force)
+        file_text.write({_file(name): copied}, force=force)
         before = [
             f"./hpc render --stack {name} -o DIR    # its manifests, without a cluster",
             f"./hpc sim up --stack {name}    # where you leave it simulated; a real cluster: docs/guide/operations.md",
@@ -132,7 +132,7 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
         )
     composition = compose(name, cluster, reached, groups, example)
     texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, composition)}
-    files.write(texts | {ROOT / file.path: file.content for file in composition.machine_files}, force=force)
+    file_text.write(texts | {ROOT / file.path: file.content for file in composition.machine_files}, force=force)
     for line in cluster.unread:
         print_warning(f"not read: {line}")
     update_checks.show(cluster.unready)
@@ -172,7 +172,7 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
         dict.fromkeys(f"{line(decision)}: {decision.place}" for decision in decisions if decision.mark == REVIEW)
     )
     print_text(f"\nto review, marked with {REVIEW}, by line: {'; '.join(review)}")
-    faults = [*checks.faults(name, ROOT)]
+    faults = [*settings_file.faults(name, ROOT)]
     if faults:
         print_text("\nnot complete yet:")
         for fault in faults:

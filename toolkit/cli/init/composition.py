@@ -9,12 +9,20 @@ from core.hardware.profiles import PROFILES
 from core.wording import some
 from stacks.releases import RELEASES, Release
 from stacks.settings.platform import Settings
-from toolkit.cli.init import gpu_policy, node_ranges, operators, optional_parts, places, pools, taints, workloads
-from toolkit.cli.init.decision import MARK, REVIEW, Decision
+from toolkit.cli.init import operators, optional_parts, pools, workloads
+from toolkit.cli.init.decision import MARK, REVIEW, Decision, of_a_site
 from toolkit.cli.init.examples import Example
 from toolkit.cli.init.facts import Cluster, Connection
-from toolkit.cli.init.machine_files import MachineFile, machine_files, which
-from toolkit.cli.init.machine_kinds import Kind, gpus, machine_kinds, machines, with_gpus
+from toolkit.cli.init.machine_kinds import (
+    Kind,
+    MachineFile,
+    gpus,
+    machine_files,
+    machine_kinds,
+    machines,
+    which,
+    with_gpus,
+)
 from toolkit.cli.init.machines import Group
 from toolkit.cli.init.tenants import fit as fit_tenants
 
@@ -53,10 +61,10 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     }
     nodes = _nodes_of_pools(settings, groups, kinds) if several else _nodes(settings, groups, files)
     decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *nodes]
-    left = optional_parts.fit(settings, cluster, example.name)
+    left = optional_parts.leave_out(settings, cluster, example.name)
     decisions += left
     decisions += operators.fit(settings, cluster, release, name)
-    decisions += gpu_policy.fit(settings, cluster)
+    decisions += optional_parts.fit_gpu_policy(settings, cluster)
     decisions += _jobs(settings, example.settings, ours, kinds)
     if several:
         pools.rename(settings.get("tenants", ()), example.settings, kinds)
@@ -65,12 +73,12 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     decisions += _noticed(settings, cluster, release, name)
     decisions += _fabric(settings, cluster, [] if left else kinds[0].groups if several else ours)
     if several:
-        decisions += [*pools.write(settings, kinds, files, pool), *gpu_policy.with_pools(settings)]
-        decisions += taints.write(settings, kinds)
+        decisions += [*pools.write(settings, kinds, files, pool), *optional_parts.mix_mig(settings)]
+        decisions += pools.write_taints(settings, kinds)
     else:
-        decisions += taints.without_pools(settings, _names(ours), cluster.nodes)
+        decisions += pools.without_pools(settings, _names(ours), cluster.nodes)
     named = {decision.path for decision in left}
-    site = [decision for decision in places.of_a_site(settings) if decision.path not in named]
+    site = [decision for decision in of_a_site(settings) if decision.path not in named]
     return Composition(settings, (*decisions, *site), files)
 
 
@@ -116,7 +124,7 @@ def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[Ma
         file = of_file.get(id(group))
         machine = file.machine if file else group.machine
         decision = None if machine and not file else which(group, file)
-        for name in node_ranges.short(node.name for node in group.nodes):
+        for name in workloads.short(node.name for node in group.nodes):
             entry = {"name": name, "roles": [*group.nodes[0].roles], **({"machine": machine} if machine else {})}
             settings["nodes"].append(entry)
             if decision and group.may_have_gpus:
@@ -129,7 +137,7 @@ def _nodes_of_pools(settings: dict[str, Any], groups: Sequence[Group], kinds: Se
     for group in _in_order(groups):
         pool = of_group.get(id(group))
         decision = None if pool else pools.undecided(group, kinds)
-        for name in node_ranges.short(node.name for node in group.nodes):
+        for name in workloads.short(node.name for node in group.nodes):
             entry = {"name": name, "roles": [*group.nodes[0].roles], **({"pool": pool} if pool else {})}
             settings["nodes"].append(entry)
             if decision:

@@ -7,7 +7,7 @@ from typing import Any
 from core.apis.operators import node_feature_discovery
 from core.wording import some
 from stacks.releases import Release
-from toolkit.cli.init.decision import MARK, REVIEW, Decision, Path
+from toolkit.cli.init.decision import MARK, REVIEW, Decision, Keys
 from toolkit.cli.init.facts import Cluster
 from toolkit.cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
 from toolkit.cli.shared.preflight.operator_conflicts import approval
@@ -21,7 +21,7 @@ _MARKETPLACE = "openshift-marketplace"
 _NODE_FEATURES = node_feature_discovery.OPERATOR.package
 
 
-def places(settings: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+def places(settings: Any, path: Keys = ()) -> Iterator[tuple[Keys, dict[str, Any]]]:
     """Yield the subscriptions in settings, with their paths."""
     if isinstance(settings, dict):
         if settings.keys() >= _FIELDS:
@@ -40,7 +40,7 @@ def fit(settings: dict[str, Any], cluster: Cluster, release: Release, stack: str
 
 
 def _fitted(
-    subscription: dict[str, Any], path: Path, cluster: Cluster, release: Release, stack: str
+    subscription: dict[str, Any], path: Keys, cluster: Cluster, release: Release, stack: str
 ) -> Iterator[Decision]:
     name = subscription["package"]
     existing = [candidate for candidate in cluster.subscriptions if candidate.package == name]
@@ -176,7 +176,7 @@ def _too_many(namespace: str, groups: tuple[str, ...]) -> str:
     )
 
 
-def _offered(subscription: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:
+def _offered(subscription: dict[str, Any], path: Keys, package: Package, release: Release) -> Iterator[Decision]:
     _set_source(subscription, package.source, package.source_namespace)
     before = subscription["channel"]
     subscription["channel"] = channel = _channel(before, package, release)

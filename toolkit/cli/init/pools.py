@@ -1,9 +1,10 @@
-"""The pools of a stack on a cluster with several kinds of GPU machines; and an example's pools as plain settings."""
+"""Pools and taints of a stack on a cluster with several kinds of GPU machines; an example's pools as plain settings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from components.base.tolerations import Taint
 from components.nodes.node_pool import BUILT_IN
 from stacks.resolved.jobs import by_stage
 from stacks.settings.platform import Settings
@@ -11,8 +12,8 @@ from stacks.settings.resolved_pool import Pool
 from stacks.settings.workloads import Started
 from toolkit.cli.init.decision import MARK, REVIEW, Decision
 from toolkit.cli.init.examples import LAYERS
-from toolkit.cli.init.machine_files import MachineFile, which
-from toolkit.cli.init.machine_kinds import Kind, machines
+from toolkit.cli.init.facts import Node
+from toolkit.cli.init.machine_kinds import Kind, MachineFile, machines, which
 from toolkit.cli.init.machines import Group
 
 _OF_A_POOL = ("machine_config_pool", "ports", "reserve", "tuning", "fabric")
@@ -160,3 +161,43 @@ def _stand_ins(example: Settings, kinds: Sequence[Kind]) -> dict[str, str]:
         pool.name: of_machine.get(str(pool.nodes[0].machine)) or (first if pool.uses_rdma else second)
         for pool in example.gpu_pools
     }
+
+
+_SHOWN = 3
+
+
+def write_taints(settings: dict[str, Any], kinds: Sequence[Kind]) -> Iterator[Decision]:
+    """Write the taints that all nodes of a pool have, in place; yield those that only some of them have."""
+    for kind in kinds:
+        nodes = [node for group in kind.groups for node in group.nodes]
+        lacking = _lacking(nodes)
+        pool = settings["pools"][kind.name]
+        if common := [taint for taint, without in lacking.items() if not without]:
+            pool["taints"] = [taint.manifest() for taint in common]
+        for taint, without in lacking.items():
+            if without:
+                shown = f"{', '.join(without[:_SHOWN])}{' and others' if len(without) > _SHOWN else ''}"
+                yield Decision(
+                    ("pools", kind.name, next(iter(pool))),
+                    f"the taint {taint} is on some of its nodes, and not on {shown}; nodes of a pool have the same "
+                    "(docs/guide/pools.md#taints)",
+                    mark=REVIEW,
+                )
+
+
+def without_pools(settings: Mapping[str, Any], names: Sequence[str], nodes: Sequence[Node]) -> Iterator[Decision]:
+    """Yield what is to be done about taints of the GPU nodes, by name, of a stack without pools."""
+    every = list(_lacking([node for node in nodes if node.name in names]))
+    place = next((index for index, node in enumerate(settings["nodes"]) if "machine" in node), None)
+    if every and place is not None:
+        yield Decision(
+            ("nodes", place, "roles"),
+            f"nodes with GPUs have the taint {' and '.join(map(str, every))}, which jobs of a stack without `pools` do "
+            "not tolerate: give these nodes a pool with `taints`, or remove it (docs/guide/pools.md#taints)",
+        )
+
+
+def _lacking(nodes: Sequence[Node]) -> dict[Taint, list[str]]:
+    """Return each taint with the names of the nodes that lack it."""
+    every = dict.fromkeys(taint for node in nodes for taint in node.taints)
+    return {taint: [node.name for node in nodes if taint not in node.taints] for taint in every}

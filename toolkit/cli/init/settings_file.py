@@ -1,18 +1,29 @@
-"""The text of `Pulumi.NAME.yaml`: with the facts of a cluster, or as a copy of an example."""
+"""The text of `Pulumi.NAME.yaml`, from the facts of a cluster or from an example, and what the rules say of it."""
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from core import project
+from core.errors import UserError
 from core.simulated import context_name
 from core.wording import plural, some
 from core.yaml import nodes as yaml_nodes
+from policies import exceptions
+from policies.check import configured_checker
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import objects
+from stacks.loading import settings as stack_settings
 from stacks.loading.settings import KEY, PROJECT
-from toolkit.cli.init import places, text
+from toolkit.cli.init import file_text
 from toolkit.cli.init.composition import Composition
-from toolkit.cli.init.decision import MARK, REVIEW, Decision
+from toolkit.cli.init.decision import MARK, REVIEW, Decision, of_a_cluster, of_a_site
 from toolkit.cli.init.examples import Example
 from toolkit.cli.init.facts import Cluster
+from toolkit.cli.shared.policy_configuration import configuration
+from toolkit.render.manifests import manifests, platform_registrations, registrations
 
 _SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
 _MARKS = (
@@ -31,8 +42,8 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, composition
         _MARKS,
         *(f"Not read: {line}" for line in cluster.unread),
     ]
-    return text.head(lines) + text.commented(
-        text.dumped(_nested(composition.settings)), _comments(composition.decisions)
+    return file_text.head(lines) + file_text.commented(
+        file_text.dumped(_nested(composition.settings)), _comments(composition.decisions)
     )
 
 
@@ -40,16 +51,16 @@ def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
     """Return an example as the file of a stack on a simulated cluster of its own, and what is to be decided in it."""
     own = {"kubeconfig": f".sim/{name}/kubeconfig", "context": context_name(name), "identifier": name}
     settings = example.own
-    decisions = [*places.of_a_cluster(settings), *places.of_a_site(settings)]
+    decisions = [*of_a_cluster(settings), *of_a_site(settings)]
     lines = [
         _SCHEMA,
         f"Written by `./hpc init {name} --template {example.name}`. {_MARKS}",
         "",
     ]
-    body = text.commented(_renamed(example.text, own), _comments(decisions))
+    body = file_text.commented(_renamed(example.text, own), _comments(decisions))
     # The example's own line names the schema from its folder.
     kept = (line for line in body.splitlines(keepends=True) if not line.startswith(f"# {_SCHEMA.partition('$')[0]}"))
-    return text.head(lines) + "".join(map(_located, kept)), decisions
+    return file_text.head(lines) + "".join(map(_located, kept)), decisions
 
 
 def _located(line: str) -> str:
@@ -86,3 +97,23 @@ def _renamed(content: str, values: dict[str, str]) -> str:
     for name, value in sorted(changed, key=lambda pair: pair[1].start_mark.index, reverse=True):
         content = content[: value.start_mark.index] + values[name] + content[value.end_mark.index :]
     return content
+
+
+def faults(stack: str, root: Path) -> Iterator[str]:
+    """Yield what is wrong with the settings of a stack or, where nothing is, what mandatory policies refuse."""
+    try:
+        declared_settings = stack_settings.load(stack, root)
+        declared = manifests(registrations(stack, root))
+        others = manifests(platform_registrations(stack, root))
+    except UserError as error:
+        yield from str(error).splitlines()
+        return
+    subjects = [obj for manifest in declared for obj in objects(manifest)]
+    around = [obj for manifest in others for obj in objects(manifest)]
+    checker = configured_checker(configuration(declared_settings))
+    remain = exceptions.waive(
+        checker.check(subjects, Inventory([*subjects, *around], complete=True)),
+        exceptions.load(),
+        datetime.now(UTC).date(),
+    )
+    yield from (str(finding) for finding in remain if finding.severity is Severity.MANDATORY)

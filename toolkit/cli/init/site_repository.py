@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.project import PRODUCT
-from toolkit.cli.init import files
+from toolkit.cli.init import file_text
 from toolkit.cli.shared.errors import Problem
 
 GITHUB = "https://github.com"
@@ -60,7 +60,7 @@ def create(folder: Path, product: str | None, version: str | None, server: str, 
     address = product or _origin() or str(PRODUCT)
     commit = version or _git(PRODUCT, "rev-parse", "HEAD", why="this checkout has no commit to pin; name a --version")
     written = {folder / place: text for place, text in texts(folder.absolute().name, server).items()}
-    files.write(written, force=force)
+    file_text.write(written, force=force)
     (folder / "hpc").chmod(0o755)
     if not (folder / ".git").exists():
         _git(folder, "init", "--quiet", "--initial-branch", "main")

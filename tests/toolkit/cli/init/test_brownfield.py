@@ -12,7 +12,7 @@ from tests.support.messages import has
 from tests.support.recorded import ROOT
 from tests.toolkit.cli.init.kit import CONTEXT, api, cluster, kubeconfig, obj, subscription
 from toolkit.cli.init import command as module
-from toolkit.cli.init import examples, gpu_policy, reading, tenants
+from toolkit.cli.init import examples, optional_parts, reading, tenants
 from toolkit.cli.init.composition import Composition, compose
 from toolkit.cli.init.facts import Cluster, Connection
 from toolkit.cli.init.machines import grouped
@@ -53,7 +53,7 @@ def test_the_gpu_operator_is_as_the_cluster_has_it() -> None:
     """Name, MIG and driver are those of the ClusterPolicy; of several policies none counts."""
     policy = obj("cluster-policy", spec={"mig": {"strategy": "single"}, "driver": {"enabled": False}})
     content: dict[str, Any] = {"gpu": {"enablement": "gpu-operator", "driver": {"version": "1"}}}
-    decision, _ = gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))
+    decision, _ = optional_parts.fit_gpu_policy(content, read(CLUSTER_POLICY=[policy]))
     assert content["gpu"] == {
         "enablement": "gpu-operator",
         "policy": "cluster-policy",
@@ -64,7 +64,7 @@ def test_the_gpu_operator_is_as_the_cluster_has_it() -> None:
         "monitoring": None,
     }
     assert decision.place == "gpu"
-    assert not [*gpu_policy.fit(content, read(CLUSTER_POLICY=[policy, policy]))]
+    assert not [*optional_parts.fit_gpu_policy(content, read(CLUSTER_POLICY=[policy, policy]))]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,9 @@ def test_nothing_monitors_by_metrics_of_others(metrics: str, monitored: bool, te
     """Alerts and dashboards are declared where the exporter has this project's list of metrics."""
     policy = obj("gpu-cluster-policy", spec={"dcgmExporter": {"config": {"name": metrics}}})
     content: dict[str, Any] = {"gpu": {"enablement": "gpu-operator"}}
-    decisions = {each.place: each.text for each in gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))}
+    decisions = {
+        each.place: each.text for each in optional_parts.fit_gpu_policy(content, read(CLUSTER_POLICY=[policy]))
+    }
     assert ("monitoring" not in content["gpu"]) == monitored
     assert text in decisions.get("gpu.monitoring", "")
 

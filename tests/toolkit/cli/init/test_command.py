@@ -14,8 +14,8 @@ from stacks.loading import settings
 from tests.support.commands import finished
 from tests.support.messages import has
 from tests.toolkit.cli.init.kit import CONTEXT, TOKEN, Api, api, cluster, dgx, kubeconfig, node, obj, subscription
-from toolkit.cli.init import checks, examples
 from toolkit.cli.init import command as module
+from toolkit.cli.init import examples, settings_file
 from toolkit.cli.shared import cluster_client
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -48,7 +48,7 @@ def init(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.fixture
 def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the settings, and not what they declare, which takes most of the time."""
-    monkeypatch.setattr(checks, "registrations", lambda *_: ())
+    monkeypatch.setattr(settings_file, "registrations", lambda *_: ())
 
 
 def written(project: Path) -> Any:

@@ -7,7 +7,7 @@ import yaml
 
 from tests.toolkit.cli.init.kit import H100, dgx, node
 from toolkit.cli.init import facts
-from toolkit.cli.init.machine_files import machine_files
+from toolkit.cli.init.machine_kinds import machine_files
 from toolkit.cli.init.machines import Group, catalogue, grouped
 
 REACHED = facts.Connection("kubeconfig", "site")

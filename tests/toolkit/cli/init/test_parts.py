@@ -11,7 +11,7 @@ from stacks.releases import RELEASES
 from stacks.settings.cluster import entries
 from tests.support.messages import has
 from tests.toolkit.cli.init.kit import api, cluster, dgx, node, obj, subscription
-from toolkit.cli.init import examples, facts, node_ranges, reading, tenants, text, workloads
+from toolkit.cli.init import examples, facts, file_text, reading, tenants, workloads
 from toolkit.cli.init.composition import compose
 from toolkit.cli.init.facts import Connection
 from toolkit.cli.init.machines import grouped
@@ -33,7 +33,7 @@ from toolkit.cli.shared.paths import ROOT
 )
 def test_names_that_follow_each_other_are_a_range(names: list[str], short: list[str]) -> None:
     """A range means the same nodes when settings are read."""
-    assert node_ranges.short(names) == short
+    assert workloads.short(names) == short
     assert len(entries([{"name": name} for name in short])) == len(names)
 
 
@@ -119,7 +119,7 @@ def test_comments_are_above_their_places() -> None:
     """In lists, maps and flow, folded at the width; what is not there is at the nearest part above."""
     body = "a:\n  - name: x\n    b: {c: 1}\nd: 2\n"
     places = [(("a", 0, "b", "c"), "one " * 40, ["verbatim: 1"]), (("d", "e"), "two", []), (("z",), "three", [])]
-    found = text.commented(body, places)
+    found = file_text.commented(body, places)
     lines = found.splitlines()
     assert lines[0] == "# three"
     assert lines[3].startswith("    # one one")
@@ -131,7 +131,7 @@ def test_comments_are_above_their_places() -> None:
 
 def test_what_is_not_printable_is_no_line_of_the_file() -> None:
     """A label with a line end cannot put a key into the settings."""
-    found = text.commented("a: 1\n", [(("a",), "label x\nb: 2", [])])
+    found = file_text.commented("a: 1\n", [(("a",), "label x\nb: 2", [])])
     assert yaml.safe_load(found) == {"a": 1}
 
 

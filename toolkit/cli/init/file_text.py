@@ -1,14 +1,18 @@
-"""Settings as text for people: YAML, with comments above what they are about."""
+"""Files that `./hpc init` writes: YAML for people, with comments above what they are about."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 import yaml
 
 from core import project
+from core.files import write_atomically
+from core.wording import some
 from core.yaml import nodes as yaml_nodes
-from toolkit.cli.init.decision import Path
+from toolkit.cli.init.decision import Keys
+from toolkit.cli.shared.errors import Problem
 from toolkit.review.sentences import visible
 
 _WIDTH = 120
@@ -40,7 +44,7 @@ def dumped(content: Any) -> str:
     return yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)
 
 
-def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) -> str:
+def commented(text: str, comments: Iterable[tuple[Keys, str, Sequence[str]]]) -> str:
     """Return a YAML text with comments, each above the line of what its path leads to: a text, and lines as they are.
 
     What is not there is commented above the nearest part that would hold it.
@@ -68,3 +72,21 @@ def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
             visible(project.located(line)), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False
         )
         yield from (f"{indent}# {part}".rstrip() for part in folded or [""])
+
+
+def write(files: Mapping[Path, str], *, force: bool) -> None:
+    """Write files by path; raise Problem, before any is written, where one is there and `force` is not given."""
+    existing = sorted(path for path in files if path.exists())
+    if existing and not force:
+        raise Problem(
+            f"{some([path.name for path in existing])} is there already, and may have been completed manually",
+            "Give the stack another name, or overwrite it with --force.",
+        )
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content)
+        except OSError as error:
+            raise Problem(
+                f"{path} cannot be written: {error.strerror or error}", "Give yourself the right to it."
+            ) from None
