@@ -23,8 +23,9 @@ from policies.manifests.values import show
 from policies.pack.resources import Properties
 from tests.policies.conftest import unknowns
 from tests.support.manifests import inventions, mutants, texts
+from toolkit.cli.check import text_report
+from toolkit.cli.check.data_reports import REPORTS
 from toolkit.cli.check.examination import examine
-from toolkit.cli.check.reports import REPORTS, text
 from toolkit.cli.check.sources import Source
 from toolkit.cli.check.texts import decode
 
@@ -59,7 +60,7 @@ def _examined(content: bytes) -> None:
     assert [problem for problem in result.problems if "a rule failed" in problem.message] == []
     for report in REPORTS.values():
         assert report(result)
-    assert text.report(result, advisories=True)
+    assert text_report.report(result, advisories=True)
 
 
 @few

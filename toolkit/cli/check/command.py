@@ -20,10 +20,10 @@ from policies.exceptions import ExceptionsError
 from policies.findings import Severity
 from policies.rule import AnyRule
 from policies.rules import RULES
+from toolkit.cli.check import text_report
+from toolkit.cli.check.data_reports import REPORTS, Format
 from toolkit.cli.check.examination import Result, examine, examine_stack
-from toolkit.cli.check.reports import REPORTS, Format, text
-from toolkit.cli.check.sources import sources
-from toolkit.cli.check.stack_objects import of_stack
+from toolkit.cli.check.sources import of_stack, sources
 from toolkit.cli.shared.errors import Problem, explain, print_error
 from toolkit.cli.shared.options import DEFAULT_STACK
 
@@ -128,7 +128,7 @@ def command(
         if severity is Severity.MANDATORY:
             result.findings = [located for located in result.findings if located.finding.severity is Severity.MANDATORY]
         listed = verbose or severity is Severity.ADVISORY
-        _print(text.report(result, advisories=True) if form is Format.TEXT and listed else REPORTS[form](result))
+        _print(text_report.report(result, advisories=True) if form is Format.TEXT and listed else REPORTS[form](result))
     raise typer.Exit(_status(result, severity or Severity.MANDATORY))
 
 

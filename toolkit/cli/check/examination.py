@@ -16,10 +16,8 @@ from policies.manifests.objects import Obj, items, opened
 from policies.manifests.templates import OBJECTS, process
 from policies.manifests.values import Path, Tree, read
 from toolkit.cli.check.places import offsets
-from toolkit.cli.check.sources import Source
-from toolkit.cli.check.stack_objects import StackObjects
-from toolkit.cli.check.texts import Chunk, chunks, decode
-from toolkit.cli.check.variables import Variables
+from toolkit.cli.check.sources import Source, StackObjects
+from toolkit.cli.check.texts import Chunk, Variables, chunks, decode
 from toolkit.cli.shared import errors
 
 _NO_OBJECT = "is not a Kubernetes object (no apiVersion and kind) and was not checked"

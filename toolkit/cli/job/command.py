@@ -15,10 +15,9 @@ from core.apis.nccl import Transport
 from policies import exceptions
 from policies.check import configured_checker
 from policies.findings import Severity
+from toolkit.cli.check import text_report
 from toolkit.cli.check.examination import Result, examine
-from toolkit.cli.check.reports import text
-from toolkit.cli.check.sources import Source
-from toolkit.cli.check.stack_objects import of_stack
+from toolkit.cli.check.sources import Source, of_stack
 from toolkit.cli.job.manifest import objects
 from toolkit.cli.job.request import Request, requested
 from toolkit.cli.shared import stack as stacks
@@ -115,7 +114,7 @@ def _require_allowed(result: Result) -> None:
     """Raise Problem where a mandatory policy refuses the job; print what others advise."""
     if any(located.finding.severity is Severity.MANDATORY for located in result.findings):
         raise Problem(
-            f"the policies refuse the job, and nothing was written:\n{text.report(result)}",
+            f"the policies refuse the job, and nothing was written:\n{text_report.report(result)}",
             "Change the program or its options; with settings of the stack at fault, ask the platform's team.",
         )
     for located in result.findings:

@@ -1,7 +1,7 @@
 """The jobs of a stack: what its cluster has of them, and where the result is stored."""
 
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 
 from core.apis.kinds import Kind
 from core.progress import SILENT, Progress
+from stacks.resolved.versions import requested
+from stacks.settings.platform import Settings
 from toolkit.cli.shared import identity, results, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import Reporter
@@ -21,7 +23,7 @@ from toolkit.cli.status.platform_parts import PENDING
 from toolkit.cli.verify import nodes
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
-from toolkit.cli.verify.versions import versions
+from toolkit.evidence.node_facts import NodeFact, NodeFacts
 from toolkit.evidence.records import Run, append
 from toolkit.evidence.verdict import Job, Request, Verdict
 
@@ -115,3 +117,20 @@ def store(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tup
         verdicts=tuple(verdicts),
     )
     return file, append(file, run)
+
+
+def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
+    """Return part of the stack -> version; what nodes report counts before what is requested."""
+    rows = [row for job in jobs for reading in job.readings if isinstance(reading, NodeFacts) for row in reading.nodes]
+    reported = {
+        "GPU driver": _distinct_values(rows, "driver"),
+        "kernel": _distinct_values(rows, "kernel"),
+        "system": _distinct_values(rows, "os_image"),
+        "kubelet": _distinct_values(rows, "kubelet"),
+    }
+    return {**requested(settings), **{part: version for part, version in reported.items() if version}}
+
+
+def _distinct_values(rows: Iterable[NodeFact], field: str) -> str:
+    """Return what nodes have, several where they differ."""
+    return ", ".join(sorted({str(value) for row in rows if (value := getattr(row, field))}))

@@ -12,7 +12,7 @@ from policies.manifests.objects import Obj, objects
 from tests.support.commands import finished
 from tests.support.messages import has
 from toolkit.cli.check.command import CLEAN, FOUND, UNREADABLE, command
-from toolkit.cli.check.stack_objects import StackObjects
+from toolkit.cli.check.sources import StackObjects
 
 POD = """\
 apiVersion: v1

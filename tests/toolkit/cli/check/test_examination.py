@@ -12,8 +12,8 @@ from policies.findings import Severity
 from policies.manifests.objects import Obj
 from policies.rules import RULES
 from tests.toolkit.cli.check.samples import CHECKER, RULE, TODAY, examined, manifest
+from toolkit.cli.check.data_reports import REPORTS, Format
 from toolkit.cli.check.examination import Result, examine
-from toolkit.cli.check.reports import REPORTS, Format
 from toolkit.cli.check.sources import Source
 
 

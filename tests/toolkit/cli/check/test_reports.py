@@ -12,8 +12,9 @@ from policies.check import Checker
 from policies.findings import Severity
 from policies.rules import RULES
 from tests.toolkit.cli.check.samples import RULE, TODAY, examined, manifest
+from toolkit.cli.check import text_report
+from toolkit.cli.check.data_reports import REPORTS, Format
 from toolkit.cli.check.examination import Result, examine
-from toolkit.cli.check.reports import REPORTS, Format, text
 from toolkit.cli.check.sources import Source
 
 HOSTILE = manifest('"\\e[35m\\n::error::<x> & ]]> \\u2028\\"\'"') + "---\n}\n"
@@ -62,7 +63,7 @@ def test_text_names_rules_that_need_one_value_together() -> None:
     rules = [rule for rule in RULES if rule.name in ("gpu-limit", "gpu-memory-limit", "gpu-whole-or-slice")]
     result = examine([Source("f", template.encode())], Checker(rules), today=TODAY)
     assert len(result.findings) > 1
-    report = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text.report(result, advisories=True)).split())
+    report = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text_report.report(result, advisories=True)).split())
     assert report.count("has a parameter of the Template without a value") == 1
     assert all(each.finding.rule in report.partition("Rules that need it: ")[2] for each in result.findings)
 
@@ -129,14 +130,14 @@ BOTH = Checker([rule for rule in RULES if rule.name in (RULE, "gpu-memory-limit"
 
 def _mixed(*, advisories: bool, **files: str) -> list[str]:
     found = examine([Source(name, content.encode()) for name, content in files.items()], BOTH, today=TODAY)
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text.report(found, advisories=advisories))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text_report.report(found, advisories=advisories))
     return [re.sub(r"  +", "  ", line) for line in plain.splitlines() if re.match(r"\w+:\d+:", line)]
 
 
 def test_text_lists_mandatory_findings_first() -> None:
     """Mandatory findings of all files come before the first advisory one."""
     found = examine([Source(name, MIXED.encode()) for name in "fg"], BOTH, today=TODAY)
-    report = text.report(found, advisories=True).rpartition("\n")[0]
+    report = text_report.report(found, advisories=True).rpartition("\n")[0]
     assert re.findall("mandatory|advisory", report) == ["mandatory", "mandatory", "advisory"]
 
 

@@ -17,8 +17,7 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status.overview import OURS
 from toolkit.cli.verify import nodes, stack_jobs
 from toolkit.cli.verify.expectations import requests
-from toolkit.cli.verify.stack_jobs import chosen, store
-from toolkit.cli.verify.versions import versions
+from toolkit.cli.verify.stack_jobs import chosen, store, versions
 from toolkit.evidence.records import read as runs_of
 from toolkit.evidence.verdict import Ended, Job, Request, Status, Verdict
 
