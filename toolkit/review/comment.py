@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.wording import plural
-from toolkit.review import markdown, summary, titles
-from toolkit.review.importance import described_changes, importance
+from toolkit.review import markdown, sentences, summary
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Review
 from toolkit.review.object_diff import difference
 from toolkit.review.section import Section
 from toolkit.review.sentences import enumerated, name
 from toolkit.review.subjects import sections
+from toolkit.review.summary import described_changes, importance
 
 LEAST = 6_000
 """The smallest limit: what is never cut has room in it."""
@@ -138,7 +138,7 @@ def _difference(indexed: IndexedReview, change: Change, *, whole: bool) -> str:
             lines.append("… more lines differ")
             break
         lines.append(line)
-    title = f"{titles.title(change.resource)} {indexed.participle(change)}"
+    title = f"{sentences.title(change.resource)} {indexed.participle(change)}"
     body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
     return markdown.folded(title, body)
 

@@ -8,11 +8,9 @@ from core.apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAI
 from core.wording import plural
 from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.job_status import finished
-from toolkit.review.model import Change, Op, Resource
+from toolkit.review.model import Change, Op, Resource, finished
 from toolkit.review.section import Line
-from toolkit.review.sentences import enumerated, name, names
-from toolkit.review.titles import path, title
+from toolkit.review.sentences import enumerated, name, names, path, title
 
 _ENDS = (Op.DELETE, Op.REPLACE)
 _SHOWN = 6

@@ -7,9 +7,8 @@ from typing import Any
 from core.apis import kinds
 from policies.manifests import values
 from toolkit.review import event_properties, events, live, paths
-from toolkit.review.job_status import finished
-from toolkit.review.model import Change, Op, Resource, Review
-from toolkit.review.titles import path as name
+from toolkit.review.model import Change, Op, Resource, Review, finished
+from toolkit.review.sentences import path as name
 
 _AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""

@@ -10,7 +10,7 @@ from core.pulumi_values import REDACTED
 from policies.rules import RULES
 from toolkit.review import event_properties, paths
 from toolkit.review.model import CHANGED, Change, Finding, Op, Resource, Review
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 CUT = "the engine stopped before it had processed the whole stack"
 

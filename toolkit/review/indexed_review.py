@@ -14,7 +14,7 @@ from policies.scc import Release
 from toolkit.review import paths
 from toolkit.review.cluster_facts import Facts
 from toolkit.review.model import UNKNOWN, Change, Resource, Review
-from toolkit.review.titles import participle
+from toolkit.review.sentences import participle
 
 _FIRST_WITH_V2 = (4, 11)
 """The release since which new clusters let everybody use restricted-v2 instead of restricted."""

@@ -3,8 +3,7 @@
 from typing import Any
 
 from toolkit.review.model import Change, Resource, Review
-from toolkit.review.sentences import bare
-from toolkit.review.titles import path
+from toolkit.review.sentences import bare, path
 
 VERSION = 1
 """Of the form; it rises when a field changes its meaning or goes."""

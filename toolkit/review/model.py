@@ -1,17 +1,20 @@
 """A change of a whole stack, wherever it was learnt: from the engine's events, from two renders, from a refresh."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from policies.values import entries, mapping, read
 from toolkit.review.cluster_facts import Facts
 
 CHANGED = "[another secret]"
 """The placeholder of a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[unknown until the update]"
 """The placeholder of a value that is unknown until the update."""
+
+_ENDS = frozenset({"Complete", "Succeeded", "Failed"})
 
 
 class Op(StrEnum):
@@ -187,3 +190,18 @@ class Review:
             resource = change.after if after else change.before
             if resource is not None and resource.is_object:
                 yield resource
+
+
+def finished(resource: Resource) -> bool | None:
+    """Return whether a job has finished; None where that is unknown."""
+    if not mapping(resource.live, "status"):
+        return None
+    return any(
+        read(condition, "type") in _ENDS and str(read(condition, "status")) == "True"
+        for condition in entries(resource.live, "status", "conditions")
+    )
+
+
+def status_source(resources: Iterable[Resource]) -> str:
+    """Return where the status of jobs is from, as a part of a sentence; empty where the cluster was queried."""
+    return "" if all(resource.queried for resource in resources) else " according to the stack's state"

@@ -7,12 +7,27 @@ turn that into a code span or leave the marks out.
 import re
 from collections.abc import Collection, Iterable
 
+from toolkit.review.model import Op, Resource
+
 OPEN, CLOSE = "\ue000", "\ue001"
 _PRIVATE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 MOST = 120
 """Characters of a name that are shown: names in Kubernetes are rarely longer."""
 _SHOWN = 6
+
+_DONE = {
+    Op.CREATE: "created",
+    Op.UPDATE: "updated",
+    Op.REPLACE: "replaced",
+    Op.DELETE: "deleted",
+    Op.ADOPT: "adopted",
+    Op.FORGET: "forgotten",
+    Op.SAME: "unchanged",
+}
+_DRIFTED = {Op.UPDATE: "changed", Op.DELETE: "gone"}
+"""The same of what became of an object by itself."""
+ORDER = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.ADOPT, Op.FORGET)
 
 
 def visible(text: str) -> str:
@@ -88,3 +103,27 @@ def _escaped(character: str) -> str:
     short_escapes = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     number = ord(character)
     return short_escapes.get(character) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")  # noqa: PLR2004
+
+
+def participle(op: Op, *, drift: bool = False) -> str:
+    """Return the participle of an operation, or of a change that was made out of band."""
+    return _DRIFTED.get(op, _DONE[op]) if drift else _DONE[op]
+
+
+def short_title(urn: str) -> str:
+    """Return type and name of the resource of a URN: `Job mofed-test-job`."""
+    *_, types, logical = urn.split("::")
+    return f"{types.rpartition('$')[2].rpartition(':')[2]} {logical}"
+
+
+def path(resource: Resource) -> str:
+    """Return `namespace/name`, or the name of what has no namespace."""
+    return f"{resource.namespace}/{resource.object_name}" if resource.namespace else resource.object_name
+
+
+def title(resource: Resource) -> str:
+    """Return kind and name: MPIJob `adas/nccl-test`."""
+    if resource.is_object:
+        patch = "patch of " if resource.is_patch else ""
+        return f"{patch}{name(resource.kind)} {name(path(resource))}"
+    return f"{name(resource.kind)} {name(resource.name)}"

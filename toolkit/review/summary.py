@@ -1,14 +1,27 @@
-"""The summary: how much changes, and how much of it is protected or holds data."""
+"""The summary: how much changes, how much of it is protected or holds data, and which changes matter most."""
 
 from collections import Counter
 from collections.abc import Iterator
 
+from core.apis.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    MACHINE_CONFIG,
+    NAMESPACE,
+    NETWORK_POLICY,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    ROLE,
+    ROLE_BINDING,
+    SECURITY_CONTEXT_CONSTRAINTS,
+    STORAGE_CLASS,
+    SUBSCRIPTION,
+)
 from core.wording import plural
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Ending, Op, Resource, Review
-from toolkit.review.sentences import enumerated, name, quoted
+from toolkit.review.sentences import ORDER, enumerated, name, participle, quoted, title
 from toolkit.review.stateful_objects import StatefulObjects
-from toolkit.review.titles import ORDER, participle, title
 
 _COMMIT = 12
 FAILED = 1_500
@@ -18,6 +31,12 @@ _ITEM = 300
 _ENDING = 3
 """Objects being deleted, or to be deleted, that are named."""
 _INDENT = "  "
+
+_RANKS = {Op.REPLACE: 0, Op.UPDATE: 1, Op.DELETE: 2, Op.FORGET: 3, Op.ADOPT: 4, Op.CREATE: 5, Op.SAME: 6}
+_SECURITY = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, NETWORK_POLICY)
+_STORAGE = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, NAMESPACE)
+_PLATFORM = (MACHINE_CONFIG, SUBSCRIPTION)
+_RANKED = {kind.kind: rank for rank, kinds in enumerate((_SECURITY, _STORAGE, _PLATFORM)) for kind in kinds}
 
 
 def heading(review: Review) -> str:
@@ -156,3 +175,19 @@ def _protection(resource: Resource | None) -> tuple[bool, bool] | None:
 def _numbers(number: Counter[Op], *, drift: bool) -> str:
     shown = [f"{number[op]:,} {participle(op, drift=drift)}" for op in ORDER if number[op]]
     return enumerated(shown, len(ORDER))
+
+
+def importance(change: Change) -> tuple[bool, int, int, str]:
+    """Return the sort key of differences, the most important first: by operation, kind and URN."""
+    resource = change.resource
+    return (
+        not resource.is_object or resource.is_patch,
+        _RANKS[change.op],
+        _RANKED.get(resource.kind, len(_RANKED)),
+        resource.urn,
+    )
+
+
+def described_changes(review: Review) -> list[Change]:
+    """Return the changes whose differences are shown: components only repeat their objects."""
+    return [change for change in review.changed if not change.resource.type.startswith("hpc:")]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from toolkit.review import summary, titles
-from toolkit.review.importance import described_changes, importance
+from toolkit.review import sentences, summary
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Review
 from toolkit.review.object_diff import difference, is_counted
 from toolkit.review.section import Section
 from toolkit.review.sentences import bare
 from toolkit.review.subjects import sections
+from toolkit.review.summary import described_changes, importance
 
 _WHOLE = 10_000
 """Lines of an object's difference that are shown."""
@@ -43,7 +43,7 @@ def _lines(review: Review, *, differences: bool) -> Iterator[str]:
     shortened = False
     for change in sorted(described_changes(review), key=importance) if differences else ():
         yield ""
-        yield f"{titles.title(change.resource)} {indexed.participle(change)}"
+        yield f"{sentences.title(change.resource)} {indexed.participle(change)}"
         lines = difference(change, _WHOLE, _TEXTS)
         shortened = shortened or any(map(is_counted, lines))
         yield from (f"  {line}" for line in lines)

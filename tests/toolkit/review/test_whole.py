@@ -8,6 +8,7 @@ from tests.support.comments import broken
 from tests.support.reviews import nothing, reviewed
 from toolkit.review import comment, terminal
 from toolkit.review.model import Review
+from toolkit.review.subjects import SUBJECTS, refuse_unlisted
 
 
 def run_again(settings: dict[str, Any]) -> None:
@@ -81,3 +82,11 @@ def test_a_change_of_prod(edit: Any, sentences: list[str]) -> None:
     assert broken(written) == []
     assert comment.write(Review(found.stack, found.changes, facts=found.facts)) == written
     assert "`" not in terminal.write(found).split("\n\n")[0], "a terminal gets the words alone"
+
+
+def test_a_subject_that_no_review_shows_is_refused() -> None:
+    """A module of the folder whose `find` is not in SUBJECTS fails at import."""
+    with pytest.raises(
+        TypeError, match=r"subjects/findings\.py: find_warnings is not in SUBJECTS.*add findings\.find_warnings"
+    ):
+        refuse_unlisted(["access", "findings"], [find for find in SUBJECTS if find.__name__ != "find_warnings"])

@@ -28,7 +28,7 @@ from toolkit.cli.shared.policy_configuration import settled
 from toolkit.cli.shared.preflight import constraints, update_checks
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.model import Review
-from toolkit.review.titles import path
+from toolkit.review.sentences import path
 
 OutputOption = Annotated[Path | None, file_option("File for the comment, in Markdown")]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]

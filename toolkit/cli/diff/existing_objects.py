@@ -8,8 +8,7 @@ from core.wording import plural
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.review.model import Op, Resource, Review
-from toolkit.review.sentences import enumerated, name
-from toolkit.review.titles import title
+from toolkit.review.sentences import enumerated, name, title
 
 Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
 """Given apiVersion, kind, namespace and name: the object on the cluster, or None."""

@@ -17,8 +17,7 @@ from toolkit.cli.shared.recorded_inputs import Trial
 from toolkit.review import paths
 from toolkit.review.model import Op, Resource, Review
 from toolkit.review.paths import Path
-from toolkit.review.sentences import enumerated, name
-from toolkit.review.titles import title
+from toolkit.review.sentences import enumerated, name, title
 
 
 def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:

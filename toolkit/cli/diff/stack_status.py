@@ -9,7 +9,7 @@ from core.wording import plural
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.review import titles
+from toolkit.review import sentences
 from toolkit.review.model import Ending, Resource
 from toolkit.review.sentences import name
 
@@ -86,7 +86,7 @@ def seen(resources: Iterable[Resource]) -> Iterator[Ending]:
     for resource in resources:
         metadata = resource.live.get("metadata") if _counts(resource) else None
         if isinstance(metadata, Mapping) and metadata.get("deletionTimestamp"):
-            yield Ending(resource.kind, titles.path(resource), tuple(_finalizers(resource.kind, resource.live)))
+            yield Ending(resource.kind, sentences.path(resource), tuple(_finalizers(resource.kind, resource.live)))
 
 
 def _counts(resource: Resource) -> bool:

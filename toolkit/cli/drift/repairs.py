@@ -21,7 +21,7 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.review import live, paths, removal_commands
 from toolkit.review.model import Change, Op, Resource, Review
-from toolkit.review.titles import path
+from toolkit.review.sentences import path
 
 _REPLACES = ("replace", "create-replacement", "delete-replaced")
 _INVALID = "422, "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policies.findings import Undetermined
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 VERBS = {
     "create": "created",

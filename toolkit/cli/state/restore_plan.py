@@ -18,7 +18,7 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import PROJECT
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 _SHOWN = 12
 _VERSION = 3

@@ -1,19 +1,17 @@
-"""What a change means, one subject a module, in the order in which a reviewer needs them."""
+"""What a change means, by subject, in the order in which a reviewer needs them."""
 
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from importlib import import_module
 
-from toolkit.review import grouping
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.section import Section
+from toolkit.review.section import Section, grouped
 from toolkit.review.subjects import (
     access,
-    builds,
     capacity,
     cluster,
     data,
-    data_sets,
     drivers,
     findings,
     images,
@@ -22,16 +20,11 @@ from toolkit.review.subjects import (
     operators,
     placement,
     pod_security,
-    repairs,
     restarts,
     rights,
     sccs,
-    schedules,
-    secrets,
     storage,
     tenants,
-    unlisted_versions,
-    warnings,
 )
 
 Find = Callable[[IndexedReview], Section | None]
@@ -39,7 +32,7 @@ Find = Callable[[IndexedReview], Section | None]
 SUBJECTS: tuple[Find, ...] = (
     findings.find,
     cluster.find,
-    repairs.find,
+    cluster.find_repairs,
     data.find,
     access.find,
     sccs.find,
@@ -48,32 +41,38 @@ SUBJECTS: tuple[Find, ...] = (
     network.find,
     tenants.find,
     storage.find,
-    data_sets.find,
+    storage.find_data_sets,
     capacity.find,
     placement.find,
     restarts.find,
     drivers.find,
-    unlisted_versions.find,
+    findings.find_unlisted_versions,
     operators.find,
     jobs.find,
-    schedules.find,
-    builds.find,
+    jobs.find_schedules,
+    images.find_builds,
     images.find,
-    secrets.find,
-    warnings.find,
+    data.find_secrets,
+    findings.find_warnings,
 )
 """Each reports in a section what a change means for its subject; None where that is nothing."""
 
 
 def refuse_unlisted(modules: Iterable[str], subjects: Iterable[Find] = SUBJECTS) -> None:
-    """Raise TypeError for a module here whose `find` is not in SUBJECTS: no review would show what it finds."""
-    listed = {find.__module__.rpartition(".")[2] for find in subjects}
+    """Raise TypeError for a `find` or `find_...` here that is not in SUBJECTS, and for a module without any of them.
+
+    No review would show what it finds.
+    """
+    listed = {(find.__module__, find.__name__) for find in subjects}
     for name in modules:
-        if name not in listed:
-            raise TypeError(
-                f"toolkit/review/subjects/{name}.py is not in SUBJECTS of toolkit/review/subjects/__init__.py; "
-                f"add {name}.find where a reviewer needs it"
-            )
+        functions = vars(import_module(f"{__name__}.{name}"))
+        finders = {key for key in functions if key.partition("_")[0] == "find"} or {"find"}
+        for finder in sorted(finders):
+            if (f"{__name__}.{name}", finder) not in listed:
+                raise TypeError(
+                    f"toolkit/review/subjects/{name}.py: {finder} is not in SUBJECTS of "
+                    f"toolkit/review/subjects/__init__.py; add {name}.{finder} where a reviewer needs it"
+                )
 
 
 refuse_unlisted(module.name for module in pkgutil.iter_modules(__path__))
@@ -83,4 +82,4 @@ def sections(indexed: IndexedReview) -> Iterator[Section]:
     """Yield the sections that are not empty."""
     for find in SUBJECTS:
         if (section := find(indexed)) is not None:
-            yield replace(section, lines=tuple(grouping.grouped(list(section.lines))))
+            yield replace(section, lines=tuple(grouped(list(section.lines))))

@@ -22,9 +22,9 @@ from policies.views.accounts import DEFAULT, Accounts
 from policies.views.constraints import WIDE_GROUPS
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Op
-from toolkit.review.scc_privileges import ORDINARY, powers, ranked
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, names
+from toolkit.review.subjects.sccs import ORDINARY, powers, ranked
 
 KINDS = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT)
 _ACCOUNT = "system:serviceaccount:"

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_QUEUE, JOB, JOB_SET, MPI_JOB_V1, RESOURCE_QUOTA, TRAIN_JOB
 from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
+from core.apis.quantity import whole
 from core.wording import plural
+from policies.values import entries, read
 from policies.views.devices import copies, demands
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Change, Resource
-from toolkit.review.quotas import gpu_quota, queue_quota
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import name, names
-from toolkit.review.titles import title
+from toolkit.review.sentences import name, names, title
 
 _FEW = 2
 JOBS = (JOB, MPI_JOB_V1, JOB_SET, TRAIN_JOB)
@@ -105,3 +105,23 @@ def _guarantees(side: Side) -> dict[str, int]:
         return queues
     quotas = {quota.namespace: gpu_quota(quota) for quota in side.of(RESOURCE_QUOTA)}
     return {namespace: number for namespace, number in quotas.items() if number is not None}
+
+
+def gpu_quota(quota: Resource) -> int | None:
+    """Return the GPUs that a ResourceQuota allows; None when it does not speak of them."""
+    hard = read(quota.inputs, "spec", "hard")
+    for key in (f"requests.{GPU_RESOURCE}", f"limits.{GPU_RESOURCE}", GPU_RESOURCE):
+        if (number := whole(read(hard, key))) is not None:
+            return number
+    return None
+
+
+def queue_quota(queue: Resource) -> int:
+    """Return the GPUs that a ClusterQueue guarantees."""
+    total = 0
+    for group in entries(queue.inputs, "spec", "resourceGroups"):
+        for flavor in entries(group, "flavors"):
+            for resource in entries(flavor, "resources"):
+                if read(resource, "name") == GPU_RESOURCE:
+                    total += whole(read(resource, "nominalQuota")) or 0
+    return total

@@ -1,14 +1,20 @@
-"""Another cluster, or another way to it: the provider of the stack changes."""
+"""The cluster: another one, or another way to it; and what has drifted there, with what repairs it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from toolkit.review import removal_commands
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.model import Change
+from toolkit.review.model import Change, Op
+from toolkit.review.object_diff import difference
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import name, names
+from toolkit.review.sentences import name, names, title
 
 _PROVIDER = "pulumi:providers:"
 _HIDDEN = frozenset({"kubeconfig"})
+_SHOWN = 12
+"""Lines of an object's difference."""
+_LONGEST = 4000
+"""Characters of a command; it is of no use in part."""
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -30,3 +36,33 @@ def _line(change: Change) -> Line | None:
 
 def _value(inputs: Mapping[str, object], key: str) -> str:
     return name(inputs[key]) if key in inputs else "none"
+
+
+def find_repairs(indexed: IndexedReview) -> Section | None:
+    """Return what drifted and the update leaves; of drift itself, the commands for what others have added."""
+    review = indexed.review
+    if review.drift:
+        return section("Added by others", [*_commands(review.changed, review.kubectl)])
+    lines = [_repair(change) for change in review.repairs]
+    if lines:
+        command = f"./hpc up --stack {review.stack} --repair"
+        lines += _commands(review.repairs, review.kubectl)
+        lines.append(Line(f"The update leaves this; {name(command)} re-applies what is declared"))
+    return section("Drift", lines)
+
+
+def _repair(change: Change) -> Line:
+    if change.op is Op.DELETE:
+        return Line(f"{title(change.resource)} is gone")
+    lines = tuple(name(line) for line in difference(change, _SHOWN))
+    return Line(f"{title(change.resource)} differs from what is declared", lines)
+
+
+def _commands(changes: tuple[Change, ...], kubectl: str) -> Iterator[Line]:
+    for change in changes:
+        if removal_commands.added(change):
+            text = (
+                f"{title(change.resource)} has additions that the program does not declare; a repair leaves them, "
+                "and this removes them:"
+            )
+            yield Line(text, (name(removal_commands.patch_command(change, kubectl), _LONGEST),))

@@ -1,4 +1,7 @@
-"""Protected objects, and those that hold data or credentials: what their end means, and who loses the protection."""
+"""Protected objects, and those that hold data or credentials: what their end means, and who loses the protection.
+
+Of secrets also that they come or change, and never to what.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -16,14 +19,17 @@ from core.wording import plural
 from policies.manifests.values import read
 from toolkit.review import deletion_blockers
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.model import Change, Op, Resource
+from toolkit.review.model import CHANGED, Change, Op, Resource
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import name, names
+from toolkit.review.sentences import name, names, title
 from toolkit.review.stateful_objects import StatefulObjects, reclaim
-from toolkit.review.titles import title
 
 _ENDS = (Op.DELETE, Op.REPLACE, Op.FORGET)
 _SHOWN = 10
+
+_SOME = "(some)"
+"""The placeholder of unknown keys, where the whole secret is hidden."""
+_TEXTS = ("data", "stringData")
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -135,3 +141,38 @@ _CONSEQUENCES: Mapping[str, Callable[[Resource, StatefulObjects], list[str]]] = 
     ],
     SECRET.kind: lambda *_: ["whatever uses the credentials fails when they are gone"],
 }
+
+
+def find_secrets(indexed: IndexedReview) -> Section | None:
+    """Report which secrets change."""
+    lines = [_secret(change, indexed) for change in indexed.changed(SECRET)]
+    return section("Secrets", lines)
+
+
+def _secret(change: Change, indexed: IndexedReview) -> Line:
+    text = f"{title(change.resource)} is {indexed.participle(change)}"
+    if change.before is None or change.after is None or change.op is Op.ADOPT:
+        keys = names(sorted(_content(change.resource)))
+        return Line(f"{text}, with {keys}" if keys else text)
+    before, after = _content(change.before), _content(change.after)
+    differences = []
+    for words, changed in (
+        ("new", after.keys() - before.keys()),
+        ("gone", before.keys() - after.keys()),
+        ("another value", {key for key in before.keys() & after.keys() if before[key] != after[key]}),
+    ):
+        if changed:
+            differences.append(f"{words}: {names(sorted(changed))}")
+    return Line(f"{text} ({'; '.join(differences)})" if differences else text)
+
+
+def _content(resource: Resource) -> dict[str, bool | str]:
+    """Return the keys of a secret; of their values only what distinguishes them."""
+    digests: dict[str, bool | str] = {}
+    for field in _TEXTS:
+        values = resource.inputs.get(field)
+        if isinstance(values, Mapping):
+            digests.update((str(key), value if isinstance(value, str) else str(value)) for key, value in values.items())
+        elif values == CHANGED:
+            digests[_SOME] = CHANGED
+    return digests

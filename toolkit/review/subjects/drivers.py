@@ -17,8 +17,7 @@ from policies.manifests.values import brief, mapping, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import name, names
-from toolkit.review.titles import title
+from toolkit.review.sentences import name, names, title
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""The findings of the policies, grouped by rule and message: what ends the update first, then what is new."""
+"""Findings of the policies, warnings, and versions outside a vendor's table.
+
+Findings are grouped by rule and message: what ends the update first, then what is new.
+"""
 
 import re
 from collections import defaultdict
@@ -6,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from core.wording import plural
+from toolkit.review.cluster_facts import AllowedFact
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Finding
-from toolkit.review.section import Line, Section
+from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, quoted
 
 Manifests: TypeAlias = Mapping[str, str]
@@ -94,3 +98,24 @@ def _named(places: Iterable[str], manifests: Manifests) -> list[str]:
 
 def _message(finding: Finding) -> str:
     return finding.message.removesuffix(".")
+
+
+def find_warnings(indexed: IndexedReview) -> Section | None:
+    """Report the warnings as they are, but for those about versions that a section of their own has."""
+    unneeded = [
+        f"allow: {deviation.what} {deviation.value} " for deviation in indexed.facts.allowed if not deviation.table
+    ]
+    shown = [text for text in indexed.review.warnings if not any(entry in text for entry in unneeded)]
+    return section("Warnings of the engine and the program", [Line(quoted(text)) for text in shown])
+
+
+def find_unlisted_versions(indexed: IndexedReview) -> Section | None:
+    """Report what the settings accept, with the reason that they give."""
+    return section("Versions outside a vendor's table", [*map(_accepted, indexed.facts.allowed)], vital=True)
+
+
+def _accepted(allowed: AllowedFact) -> Line:
+    what = f"{name(allowed.what)} {name(allowed.value)}"
+    if not allowed.table:
+        return Line(f"{name('allow')} of {what}: nothing needs the entry; remove it")
+    return Line(f"{what} is accepted: {quoted(allowed.reason)} ({quoted(allowed.table)})")

@@ -1,16 +1,17 @@
-"""Jobs that start, start again or end; many with the same change in one line."""
+"""Jobs that start, start again or end, many with the same change in one line; and what CronJobs will start."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
+from core.apis import suite
+from core.apis.kinds import CONFIG_MAP, CRON_JOB
 from core.wording import plural
+from policies.values import entries, read
 from toolkit.review.indexed_review import IndexedReview, group
-from toolkit.review.job_status import finished, source
-from toolkit.review.model import Change, Op
+from toolkit.review.model import Change, Op, Resource, finished, status_source
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name, names, ranges
+from toolkit.review.sentences import enumerated, name, names, ranges, title
 from toolkit.review.subjects.capacity import JOBS, claims, described
-from toolkit.review.titles import title
 
 _SHOWN = 4
 _BESIDE_SPEC = ("on_change", "run", "timeout", "wait")
@@ -43,6 +44,7 @@ _ENDED: Mapping[bool | None, tuple[str, str]] = {
     None: ("whether it still runs is unknown", "whether they still run is unknown"),
 }
 """Of one job and of many: whether the earlier run has finished, and what is lost."""
+_SHOWN_JOBS = 6
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -99,7 +101,7 @@ def _line(changes: list[Change], indexed: IndexedReview) -> Line:
         return Line(text)
     ended = finished(first.before)
     before = [change.before for change in changes if change.before]
-    words = _ENDED[ended][not single].format(source=source(before))
+    words = _ENDED[ended][not single].format(source=status_source(before))
     return Line(f"{text}{_why(changes, indexed)}; {words}", alarm=ended is False)
 
 
@@ -109,3 +111,54 @@ def _why(changes: list[Change], indexed: IndexedReview) -> str:
     text = f" ({enumerated(raised, _SHOWN)})" if raised else ""
     forced = dict.fromkeys(path for change in changes for path in change.replaced_for)
     return text + (f" (for {names(forced, _SHOWN)})" if forced else "")
+
+
+def find_schedules(indexed: IndexedReview) -> Section | None:
+    """Report the schedules that begin, change or end."""
+    if indexed.review.drift:
+        return None
+    lines = [line for change in indexed.changed(CRON_JOB) if (line := _schedule(change, indexed)) is not None]
+    return section("Schedules", lines)
+
+
+def _schedule(change: Change, indexed: IndexedReview) -> Line | None:
+    what = title(change.resource)
+    if change.op is Op.DELETE:
+        return Line(f"{what} is deleted; jobs that it has started stay, with their logs, and nothing deletes them")
+    if change.after is None or change.op not in (Op.CREATE, Op.REPLACE, Op.UPDATE):
+        return None
+    before, after = (read(resource.inputs, "spec") if resource else None for resource in (change.before, change.after))
+    if before == after:
+        return None
+    if read(after, "suspend") is True:
+        return Line(f"{what} is suspended and starts nothing")
+    earlier = (
+        f" (until now {_when(change.before)})" if change.before and _when(change.before) != _when(change.after) else ""
+    )
+    return Line(f"{what} starts on {_when(change.after)}{earlier}{_started(change.after, indexed)}")
+
+
+def _when(cron_job: Resource) -> str:
+    spec = read(cron_job.inputs, "spec")
+    zone = read(spec, "timeZone")
+    return f"{name(str(read(spec, 'schedule')))}{f' in {name(str(zone))}' if zone else ''}"
+
+
+def _started(cron_job: Resource, indexed: IndexedReview) -> str:
+    """Return which jobs a suite runs in each round; of another CronJob nothing is known."""
+    pod = ("spec", "jobTemplate", "spec", "template", "spec")
+    (container, *_) = entries(cron_job.inputs, *pod, "containers") or ({},)
+    repeats = [
+        read(variable, "value") for variable in entries(container, "env") if read(variable, "name") == suite.REPEATS
+    ]
+    mounted = {read(volume, "configMap", "name") for volume in entries(cron_job.inputs, *pod, "volumes")}
+    plans = [
+        str(plan)
+        for config_map in indexed.after.of(CONFIG_MAP)
+        if config_map.namespace == cron_job.namespace and config_map.object_name in mounted
+        if (plan := read(config_map.inputs, "data", suite.PLAN))
+    ]
+    if not repeats or not plans:
+        return ""
+    jobs = [line.rpartition(",")[2].rpartition(" ")[2] for line in plans[0].splitlines()]
+    return f": {plural(int(repeats[0]), 'run')} of each of {names(jobs, _SHOWN_JOBS)}, one at a time"

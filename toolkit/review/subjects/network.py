@@ -10,8 +10,7 @@ from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name, shortened
-from toolkit.review.titles import title
+from toolkit.review.sentences import enumerated, name, shortened, title
 
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 _ANYBODY = "everywhere"

@@ -11,12 +11,10 @@ from core.wording import plural
 from policies.manifests.label_selectors import selects_some
 from policies.manifests.values import entries, mapping, read
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.job_status import finished, source
-from toolkit.review.model import Change, Op, Resource
+from toolkit.review.model import Change, Op, Resource, finished, status_source
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name, names
+from toolkit.review.sentences import enumerated, name, names, title
 from toolkit.review.subjects.capacity import JOBS, claims
-from toolkit.review.titles import title
 
 _BUILT_IN = ("master", "worker")
 _HOUR = 60
@@ -70,7 +68,7 @@ def interrupted_jobs(indexed: IndexedReview) -> str:
     unknown = [job for job in jobs if finished(job) is None]
     if running:
         shown = enumerated([title(job) for job in running], 8)
-        return f"jobs that have not finished{source(running)}, and lose their pods: {shown}"
+        return f"jobs that have not finished{status_source(running)}, and lose their pods: {shown}"
     if unknown and indexed.review.cluster_queried:
         return f"whether {plural(len(unknown), 'job')} of the stack still run is unknown: restarts end their pods"
     if unknown:

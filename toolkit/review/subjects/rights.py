@@ -12,8 +12,7 @@ from policies.scc.rbac import EVERY, USE, Subject, subjects
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Op, Resource
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name, names
-from toolkit.review.titles import title
+from toolkit.review.sentences import enumerated, name, names, title
 
 _ROLES = (ROLE, CLUSTER_ROLE)
 _BINDINGS = (ROLE_BINDING, CLUSTER_ROLE_BINDING)

@@ -1,19 +1,31 @@
-"""SecurityContextConstraints themselves: what they come to give, to whom, and which are tried first."""
+"""SecurityContextConstraints themselves: what they let pods have, to whom they are given, and which are tried first."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from core.apis.names import IPC_LOCK, NET_BIND_SERVICE
+from policies.manifests.objects import Obj
 from policies.manifests.values import brief
 from policies.scc import InvalidPod, order
 from policies.scc.volumes import HOST_PATH, SOURCES
-from policies.views.constraints import differing_fields, meanings, shipped
+from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capabilities, differing_fields, meanings, shipped
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Resource
-from toolkit.review.scc_privileges import ORDINARY, powers, ranked
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name, names
-from toolkit.review.titles import title
+from toolkit.review.sentences import enumerated, name, names, title
+
+_PRIVILEGES = {
+    "allowPrivilegedContainer": "privileged containers",
+    "allowHostDirVolumePlugin": "directories of the node",
+    "allowHostIPC": "the node's IPC",
+    "allowHostNetwork": "the node's network",
+    "allowHostPID": "the node's processes",
+    "allowHostPorts": "ports of the node",
+}
+ORDINARY = frozenset({IPC_LOCK})
+"""What RDMA needs, and so every job of the platform; all else deserves a second look."""
 
 _POWERS = frozenset(
     {
@@ -40,6 +52,32 @@ _FLAGS = {
 }
 _ALL_BUT_HOST = frozenset(SOURCES.values()) - {HOST_PATH}
 _WIDER_WHEN_LOST = frozenset({"requiredDropCapabilities", "forbiddenSysctls"})
+
+
+def powers(scc: Mapping[str, Any]) -> frozenset[str]:
+    """Return what an SCC gives: `IPC_LOCK`, `the node's network`, ..."""
+    view = Obj(scc)
+    privileges = {words for field, words in _PRIVILEGES.items() if view.read(field) is True}
+    for field in (ALLOWED, DEFAULT_ADD):
+        for capability in capabilities(view, field):
+            if capability != NET_BIND_SERVICE:
+                privileges.add("every capability" if capability == ALL else capability)
+    if view.text("runAsUser", "type") == "RunAsAny":
+        privileges.add("any user id, root too")
+    if view.text("seLinuxContext", "type") == "RunAsAny":
+        privileges.add("any SELinux label")
+    return frozenset(privileges)
+
+
+@lru_cache(maxsize=256)
+def ranked(privileges: frozenset[str]) -> tuple[str, ...]:
+    """Return powers in a fixed order, the worst first."""
+    first = tuple(_PRIVILEGES.values())
+    order = sorted(
+        privileges,
+        key=lambda privilege: (privilege in ORDINARY, privilege not in first, privilege != first[0], privilege),
+    )
+    return tuple(f"{privilege} (all of the node)" if privilege == first[0] else privilege for privilege in order)
 
 
 def find(indexed: IndexedReview) -> Section | None:

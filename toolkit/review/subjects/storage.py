@@ -1,7 +1,12 @@
-"""Storage that comes or changes: volumes, claims and classes; what is deleted is reported with the data in it."""
+"""Storage that comes or changes: volumes, claims and classes; and data sets, with the classes in them.
+
+What is deleted is reported with the data in it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
+
+from pydantic import ValidationError
 
 from core.apis.kinds import (
     CSI_SCALE_OPERATOR,
@@ -12,13 +17,14 @@ from core.apis.kinds import (
     SCALE_REMOTE_CLUSTER,
     STORAGE_CLASS,
 )
+from core.datasets.lock import Lock
 from policies.manifests.values import brief, read
+from toolkit.review import data_set_changes
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section
-from toolkit.review.sentences import enumerated, name
+from toolkit.review.sentences import enumerated, name, title
 from toolkit.review.stateful_objects import reclaim
-from toolkit.review.titles import title
 
 _SCALE = (SCALE_CLUSTER, SCALE_REMOTE_CLUSTER, SCALE_FILE_SYSTEM)
 _KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR, *_SCALE)
@@ -65,6 +71,8 @@ _GIVES = {
 }
 _MANY = ("spec", "clusters"), ("parameters",), ("spec", "daemon", "roles")
 """Too long to be shown: only that they change."""
+
+TYPE = "hpc:storage:DataSetLock"
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -113,3 +121,39 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return enumerated([_value(item) for item in value]) or "none"
     return name(value if isinstance(value, str) else brief(value))
+
+
+def find_data_sets(indexed: IndexedReview) -> Section | None:
+    """Report which data sets change."""
+    before, after = (
+        {component.name: component for component in side.components.get(TYPE, ())}
+        for side in (indexed.before, indexed.after)
+    )
+    lines = [line for key in sorted({*before, *after}) for line in _data_set(before.get(key), after.get(key))]
+    return section("Data sets", lines)
+
+
+def _data_set(before: Resource | None, after: Resource | None) -> Iterator[Line]:
+    resource = after or before
+    if resource is None or before == after:
+        return
+    old, new = (_lock(resource) for resource in (before, after))
+    shown = new or old
+    what = f"data set {name(shown.name if shown else resource.name)} of {name(resource.inputs.get('namespace'))}"
+    if before is None:
+        yield Line(f"{what} is new" + (f": {data_set_changes.counted(new)}" if new else ""))
+    elif after is None:
+        yield Line(f"{what} is removed: no job reads it any longer, and its files stay")
+    elif old and new:
+        yield from data_set_changes.lines(what, old, new)
+    else:
+        yield Line(f"{what} changes, and how cannot be said: one of its locks is of another version")
+
+
+def _lock(resource: Resource | None) -> Lock | None:
+    if resource is None:
+        return None
+    try:
+        return Lock.model_validate(resource.inputs.get("lock"))
+    except ValidationError:
+        return None

@@ -8,9 +8,9 @@ from core.wording import plural
 from policies.manifests.values import read
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Resource
-from toolkit.review.quotas import gpu_quota, queue_quota
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import name, names
+from toolkit.review.subjects.capacity import gpu_quota, queue_quota
 
 TYPE = "hpc:tenants:Tenant"
 _SIZE = 10_000

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolkit.cli.shared.events import Account, HostOutput, Message, Operation, parse
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 URN = "urn:pulumi:dev::hpc::hpc:workloads:MpiJob$kubernetes:kubeflow.org/v1alpha2:MPIJob::adas-nccl"
 

@@ -1,11 +1,14 @@
 """Data, credentials and protected objects that end."""
 
 from dataclasses import replace
+from typing import Any
 
+from core.pulumi_values import REDACTED
 from tests.support.messages import like
 from tests.support.review_objects import CLAIM, SPACE, VOLUME
-from tests.support.reviews import created, deleted, made, reported, review, same
-from toolkit.review.model import Change, Op
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
+from toolkit.review import comment, terminal
+from toolkit.review.model import CHANGED, Change, Op
 from toolkit.review.subjects import data
 
 DYNAMIC = made(
@@ -60,3 +63,29 @@ def test_protection_that_goes_is_reported() -> None:
 def test_nothing_ends() -> None:
     """New objects with data are not an alarm."""
     assert reported(data.find, review(created(VOLUME), same(CLAIM), deleted(made("x/v1:X", {})))) == []
+
+
+def secret(**data: Any) -> Any:
+    """Return a Secret."""
+    return made("core/v1:Secret", {"metadata": {"name": "s", "namespace": "a"}, "stringData": data})
+
+
+def test_secrets() -> None:
+    """A changed secret is reported with the keys that differ."""
+    assert reported(data.find_secrets, review(created(secret(user=REDACTED, key=REDACTED)))) == [
+        like("Secret a/s is created ... key and user")
+    ]
+    assert reported(
+        data.find_secrets, review(updated(secret(a=REDACTED, b=REDACTED), secret(b=CHANGED, c=REDACTED)))
+    ) == [like("Secret a/s is updated ... new: c ... gone: a ... another value: b")]
+    assert reported(data.find_secrets, review(deleted(secret(a=REDACTED)))) == ["Secret a/s is deleted, with a"]
+    assert reported(data.find_secrets, review(same(secret(a=REDACTED)))) == []
+
+
+def test_values_are_never_shown() -> None:
+    """No value of a secret is in a review, marked as secret or not."""
+    planted = review(updated(secret(a="planted-1"), secret(a="planted-2", b="planted-3")))
+    assert "planted" not in comment.write(planted)
+    assert "planted" not in terminal.write(planted)
+    provider = made("pulumi:providers:kubernetes", {"kubeconfig": "planted", "context": "c"}, "cluster")
+    assert "planted" not in comment.write(review(created(provider)))

@@ -1,9 +1,14 @@
 """What the policies say."""
 
+from stacks.loading.settings import parse
 from tests.support.reviews import reported, review
-from toolkit.review.cluster_facts import Facts
+from tests.support.stack_settings import changed
+from toolkit.cli.diff import settings_facts
+from toolkit.review.cluster_facts import AllowedFact, Facts
 from toolkit.review.model import Finding
 from toolkit.review.subjects import findings
+
+_REASON = "approved by the vendor, case 1234"
 
 
 def test_findings_are_grouped_and_ordered() -> None:
@@ -57,3 +62,27 @@ def test_findings_of_ones_own_objects_name_the_manifest() -> None:
 def test_no_findings() -> None:
     """Without findings there is no section."""
     assert reported(findings.find, review()) == []
+
+
+def test_remarks() -> None:
+    """Warnings are listed, each on one line."""
+    assert reported(findings.find_warnings, review(warnings=("provider: old\n  API",))) == ["provider: old API"]
+    assert reported(findings.find_warnings, review()) == []
+
+
+def test_an_allowed_version_is_reported_once() -> None:
+    """What the program warns of an entry of `allow` that nothing needs is in the section of these versions alone."""
+    entry = AllowedFact(what="gpu.driver.version", value="1.2", reason="tested")
+    text = "allow: gpu.driver.version 1.2 is not outside a vendor's table; remove the entry"
+    found = review(warnings=(text, "provider: old"), facts=Facts(allowed=(entry,)))
+    assert reported(findings.find_warnings, found) == ["provider: old"]
+    assert len(reported(findings.find_unlisted_versions, found)) == 1
+
+
+def test_every_review_has_the_allowed_versions() -> None:
+    """A review that changes nothing has each allowed version with its reason, and says which entry nothing needs."""
+    entries = [{"what": "gpu.driver.version", "value": value, "reason": _REASON} for value in ("535.129.03", "1.2.3")]
+    settings = parse(changed("prod", gpu__driver__version="535.129.03", allow=entries), "test")
+    accepted, unneeded = reported(findings.find_unlisted_versions, review(facts=settings_facts.of(settings)))
+    assert accepted.startswith(f"gpu.driver.version 535.129.03 is accepted: {_REASON} (GPU Operator ")
+    assert unneeded == "allow of gpu.driver.version 1.2.3: nothing needs the entry; remove it"

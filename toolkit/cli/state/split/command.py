@@ -9,7 +9,7 @@ from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.state.split import moves
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tenants, whose file names the platform.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]

@@ -1,7 +1,6 @@
 """Many lines that say the same."""
 
-from toolkit.review.grouping import grouped
-from toolkit.review.section import Line
+from toolkit.review.section import Line, grouped
 from toolkit.review.sentences import bare, name
 
 
