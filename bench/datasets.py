@@ -28,10 +28,10 @@ from bench.verdicts import judge, print_machine
 from core.datasets.naming import LABEL
 from tests.support.printed_queries import WINDOW
 from toolkit.cli.shared.console import console
-from toolkit.datasets import file_list, generated, generated_images, indexing, labels
+from toolkit.datasets import file_list, generated, indexing, labels
 from toolkit.datasets.file_list import File
 from toolkit.datasets.frames import FileFacts, Frame, frames_of, list_files
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0
@@ -64,7 +64,7 @@ def main() -> int:
 def _index(folder: Path, pictures: int, runs: int) -> bool:
     data = folder / "data"
     for frame in generated.frames(max(generated.LEAST, pictures))[:pictures]:
-        generated_images.write(data, frame)
+        generated.write(data, frame)
     files = [data / frame.label for frame in frames_of(list_files(data), CARD).frames]
 
     def decode() -> None:

@@ -8,7 +8,7 @@ from core.datasets.card import Card
 from core.datasets.naming import LABEL
 from toolkit.datasets import generated, indexing
 from toolkit.datasets.frames import FileFacts, Frame, frames_of
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 TIME = datetime(2020, 9, 25, 20, 27, 37, tzinfo=UTC)
 COS = indexing.Origin("IBM COS", "a2d2")

@@ -1,10 +1,16 @@
-"""Two locks of a data set, compared: frames, bytes, and which classes gain and lose."""
+"""Two locks of a data set, compared: frames, bytes, which classes gain and lose, and how far distributions differ.
+
+The distance of two distributions of classes is the total variation of the shares of pixels: half the sum of the
+differences, 0 for equal distributions and 1 for those that share no class. A network is judged by frames that are like
+those of its operating domain.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from core.datasets.lock import Chosen, Lock
+from core.errors import DataSetError
 from core.model import Model
 
 
@@ -75,3 +81,22 @@ def differences(before: Lock, after: Lock) -> Iterator[tuple[str, Difference]]:
     for name, split in after.splits.items():
         if name in before.splits:
             yield name, difference(before.splits[name], split)
+
+
+def shares(pixels: Mapping[str, int]) -> dict[str, float]:
+    """Return the share of each class in all pixels, 0 to 1; raise DataSetError where there are none."""
+    total = sum(pixels.values())
+    if not total:
+        raise DataSetError("no pixels of any class are known, so there is no distribution; select again")
+    return {name: number / total for name, number in pixels.items()}
+
+
+def total_variation(pixels: Mapping[str, int], other_pixels: Mapping[str, int]) -> float:
+    """Return the distance of two distributions, given as pixels of each class."""
+    return sum(map(abs, share_differences(pixels, other_pixels).values())) / 2
+
+
+def share_differences(pixels: Mapping[str, int], other_pixels: Mapping[str, int]) -> dict[str, float]:
+    """Return by class its share of all pixels less its share of the other pixels, -1 to 1."""
+    first, second = shares(pixels), shares(other_pixels)
+    return {name: first.get(name, 0.0) - second.get(name, 0.0) for name in sorted({*first, *second})}

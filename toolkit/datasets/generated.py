@@ -1,15 +1,19 @@
-"""A small data set of our own: which frames it has and how many pixels of each class; `painting` makes the images."""
+"""A small data set of our own: which frames it has and how many pixels of each class, and its images."""
 
+import json
+import math
 import random
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from PIL import Image
 from pydantic import Field
 
 from core.data_files import read, validate
-from core.datasets.card import CARDS, Card
+from core.datasets.card import CARDS, Card, Size
+from core.datasets.naming import LABEL
 from core.model import Model
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -24,6 +28,11 @@ _ONE_IN = 5
 """Every fifth frame has the classes whose mean share is small."""
 _SMALL = 5.0
 """Percent below which a mean share is on some frames only."""
+
+_BLOCK = Size(width=32, height=8)
+"""Images are filled block by block, so that objects are areas."""
+_FAST = 1
+"""zlib's level for images; labels have its default, as public ones do, which is slower to read."""
 
 
 class Plan(Model):
@@ -148,3 +157,45 @@ def _frame_pixels() -> int:
     size = card().frame
     assert size is not None  # noqa: S101 - the plan's card has one
     return size.pixels
+
+
+def label(pixels: Mapping[str, int], of: Card) -> Image.Image:
+    """Return a label image with so many pixels of each class by its tag; a class has all its colours.
+
+    `of` has the size of its frames. Raises ValueError where the pixels do not add up to the image's.
+    """
+    size = of.frame
+    if size is None or sum(pixels.values()) != size.pixels:
+        raise ValueError(f"{sum(pixels.values())} pixels do not fill a frame of {of.name}")
+    names = {tag: name for name, tag in of.tag_of_class.items()}
+    line = bytearray()
+    for tag, count in pixels.items():
+        own = of.classes[names[tag]]
+        for position, colour in enumerate(own):
+            line += bytes.fromhex(colour[1:]) * (count // len(own) + (position < count % len(own)))
+    wide, high = math.gcd(size.width, _BLOCK.width), math.gcd(size.height, _BLOCK.height)
+    blocks = Image.frombytes("RGB", (wide, size.pixels // wide), bytes(line))
+    picture = Image.new("RGB", (size.width, size.height))
+    places = ((x, y) for y in range(0, size.height, high) for x in range(0, size.width, wide))
+    for position, place in enumerate(places):
+        picture.paste(blocks.crop((0, position * high, wide, (position + 1) * high)), place)
+    return picture
+
+
+def write(folder: Path, frame: GeneratedFrame) -> None:
+    """Write image, label and info of a frame below a folder."""
+    companions = card().naming.companions(frame.image)
+    picture = label(frame.pixels, card())
+    image, label_file, info = (folder / name for name in (frame.image, companions[LABEL], companions["info"]))
+    for file in (label_file, image):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(label_file)
+    picture.point(lambda value: value // 2 + 64).save(image, compress_level=_FAST)
+    number = int(image.stem.rsplit("_", 1)[-1])
+    described = {
+        "cam_name": frame.camera,
+        "cam_tstamp": number * 33_333,
+        "image_png": image.name,
+        "generated_by": "hpc",
+    }
+    info.write_text(json.dumps(described) + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import DataSetError
 from tests.toolkit.datasets.kit import a_choice, image, row, selected
-from toolkit.datasets import comparison, distance
+from toolkit.datasets import comparison
 from toolkit.datasets.comparison import CountChange
 
 BEFORE = [row(image(1), {"car": 5}), row(image(2), {"car": 5, "bicycle": 1}), row(image(3), {"sky": 1})]
@@ -48,9 +48,9 @@ def test_splits_are_compared_by_name() -> None:
 
 def test_the_distance_of_distributions() -> None:
     """It is 0 for equal shares, 1 for classes of which none is in both, and half the sum of the differences."""
-    assert distance.total_variation({"a": 1, "b": 1}, {"a": 50, "b": 50}) == 0
-    assert distance.total_variation({"a": 1}, {"b": 7}) == 1
-    assert distance.total_variation({"a": 3, "b": 1}, {"a": 1, "b": 1}) == 0.25
-    assert distance.differences({"a": 3, "b": 1}, {"a": 1, "b": 1}) == {"a": 0.25, "b": -0.25}
+    assert comparison.total_variation({"a": 1, "b": 1}, {"a": 50, "b": 50}) == 0
+    assert comparison.total_variation({"a": 1}, {"b": 7}) == 1
+    assert comparison.total_variation({"a": 3, "b": 1}, {"a": 1, "b": 1}) == 0.25
+    assert comparison.share_differences({"a": 3, "b": 1}, {"a": 1, "b": 1}) == {"a": 0.25, "b": -0.25}
     with pytest.raises(DataSetError, match="no pixels of any class"):
-        distance.shares({"a": 0})
+        comparison.shares({"a": 0})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from toolkit.datasets import generated, generated_images, labels
+from toolkit.datasets import generated, labels
 from toolkit.datasets.frames import frames_of, list_files
 
 
@@ -39,7 +39,7 @@ def test_other_numbers_of_frames_are_refused(number: int) -> None:
 def test_pictures_have_the_planned_pixels(tmp_path: Path) -> None:
     """A painted frame is one of the card, with label and info, and its label has the pixels of the plan."""
     frame = generated.frames(generated.LEAST)[3]
-    generated_images.write(tmp_path, frame)
+    generated.write(tmp_path, frame)
     (found,) = frames_of(list_files(tmp_path), generated.card()).frames
     assert (found.image, found.camera, len(found.others)) == (frame.image, frame.camera, 1)
     counted = labels.pixels(tmp_path / found.label, generated.card())
@@ -53,4 +53,4 @@ def test_pictures_have_the_planned_pixels(tmp_path: Path) -> None:
 def test_pixels_that_do_not_fill_a_frame() -> None:
     """A label is painted only of as many pixels as it has."""
     with pytest.raises(ValueError, match="5 pixels do not fill a frame of a2d2"):
-        generated_images.label({"car": 5}, generated.card())
+        generated.label({"car": 5}, generated.card())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core.datasets.card import Card, Size
-from toolkit.datasets import generated, generated_images, labels
+from toolkit.datasets import generated, labels
 from toolkit.datasets.labels import LabelError
 
 CARD = generated.card()
@@ -39,7 +39,7 @@ def test_a_painted_label_has_its_pixels(
         rest -= pixels[tag]
     pixels[chosen[-1]] = rest
     card = of_size(96, 40)
-    file = saved(tmp_path_factory.mktemp("labels"), generated_images.label(pixels, card))
+    file = saved(tmp_path_factory.mktemp("labels"), generated.label(pixels, card))
     counted = labels.pixels(file, card)
     assert counted == dict.fromkeys(CARD.class_tags, 0) | pixels
     assert sum(counted.values()) == 96 * 40
@@ -49,7 +49,7 @@ def test_a_painted_label_has_its_pixels(
 def test_other_kinds_of_coloured_pictures(tmp_path: Path, kind: Callable[[Image.Image], Image.Image]) -> None:
     """A label with an opacity, or with a palette, has the same pixels."""
     card = of_size(32, 16)
-    picture = generated_images.label({"car": 500, "sky": 12}, card)
+    picture = generated.label({"car": 500, "sky": 12}, card)
     counted = labels.pixels(saved(tmp_path, kind(picture)), card)
     assert {tag: count for tag, count in counted.items() if count} == {"car": 500, "sky": 12}
 
@@ -59,7 +59,7 @@ def _grey(tmp_path: Path) -> Path:
 
 
 def _unknown(tmp_path: Path) -> Path:
-    picture = generated_images.label({"car": 512}, of_size(32, 16))
+    picture = generated.label({"car": 512}, of_size(32, 16))
     picture.putpixel((3, 3), (1, 2, 3))
     return saved(tmp_path, picture)
 

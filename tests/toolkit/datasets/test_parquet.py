@@ -10,7 +10,7 @@ from tests.support.catalogues import generated_catalogue
 from tests.support.printed_queries import BICYCLES, PRINTED_WINDOW, SHARE, WINDOW, printed
 from toolkit.datasets import generated
 from toolkit.datasets.shares import shares
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 duckdb: Any = pytest.importorskip("duckdb", reason="make venv installs it")
 from toolkit.datasets.parquet_reader import ParquetCatalogue  # noqa: E402 - needs DuckDB

@@ -8,7 +8,7 @@ from tests.support.catalogues import generated_catalogue
 from tests.support.printed_queries import BICYCLES, PRINTED_BICYCLES, PRINTED_WINDOW, SHARE, WINDOW, printed
 from tests.support.rounds import ROUNDS
 from toolkit.datasets import generated
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 
 @pytest.fixture(scope="module")

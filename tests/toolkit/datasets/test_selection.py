@@ -13,7 +13,7 @@ from core.datasets import lock
 from core.datasets.catalogue import CatalogueError
 from core.errors import DataSetError
 from tests.toolkit.datasets.kit import A2D2, AS_OF, Row, a_choice, files_of, image, row, selected
-from toolkit.datasets import file_list, scores, selection, split
+from toolkit.datasets import file_list, query_results, selection, split
 
 FRAMES = st.lists(
     st.tuples(st.integers(1, 6), st.dictionaries(st.sampled_from(["car", "bicycle"]), st.integers(0, 9))), min_size=1
@@ -98,9 +98,9 @@ def test_the_greatest_scores_come_into_a_subset() -> None:
 )
 def test_what_is_no_score_is_refused(text: str, message: str) -> None:
     """A line that is not a path with a number is named; a first line may have titles."""
-    assert scores.read(["image,uncertainty", "a.png,0.5"], "s.csv") == {"a.png": 0.5}
+    assert query_results.read_scores(["image,uncertainty", "a.png,0.5"], "s.csv") == {"a.png": 0.5}
     with pytest.raises(DataSetError, match=re.escape(message)):
-        scores.read(text.splitlines(), "s.csv")
+        query_results.read_scores(text.splitlines(), "s.csv")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from core.datasets.catalogue import CatalogueError, as_of, file_name, without_is
 from tests.support.catalogues import COS, TIME, catalogue_of, facts_of
 from toolkit.datasets import indexing
 from toolkit.datasets.frames import Frame, frames_of
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 CARD = CARDS["a2d2"]
 IMAGE = "20181107_133445/camera/cam_rear_center/20181107133445_camera_rearcenter_000000001.png"

@@ -14,7 +14,7 @@ from toolkit.cli.data.stats import StaleOption
 from toolkit.cli.shared.console import show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption, print_json
-from toolkit.datasets import distance
+from toolkit.datasets import comparison
 
 ALL = "all"
 _SHOWN = 3
@@ -46,7 +46,7 @@ def command(
         sources.open_source(data_set.settings.source, data_set.stack, allow_stale=allow_stale), data_set.settings
     )
     parts = {ALL: made.pixels_by_class, **{split: part.pixels_by_class for split, part in made.splits.items()}}
-    distances = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
+    distances = {part: comparison.total_variation(pixels, whole) for part, pixels in parts.items()}
     if plain:
         print_json(_data(distances, parts, whole))
     else:
@@ -68,7 +68,7 @@ def domain(catalogue: Catalogue, choice: Choice) -> Mapping[str, int]:
 
 def _furthest(part: Mapping[str, int], whole: Mapping[str, int]) -> str:
     """Return the classes that differ most, in percent of all pixels."""
-    moved = sorted(distance.differences(part, whole).items(), key=lambda item: -abs(item[1]))
+    moved = sorted(comparison.share_differences(part, whole).items(), key=lambda item: -abs(item[1]))
     return ", ".join(f"{tag} {100 * by:+.2f} %" for tag, by in moved[:_SHOWN] if by)
 
 
@@ -76,6 +76,6 @@ def _data(
     distances: Mapping[str, float], parts: Mapping[str, Mapping[str, int]], whole: Mapping[str, int]
 ) -> dict[str, Any]:
     return {
-        part: {"distance": value, "differences": distance.differences(parts[part], whole)}
+        part: {"distance": value, "differences": comparison.share_differences(parts[part], whole)}
         for part, value in distances.items()
     }

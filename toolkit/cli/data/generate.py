@@ -12,7 +12,7 @@ import typer
 from core.wording import plural
 from toolkit.cli.shared.console import Reporter, print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.datasets import generated, generated_images
+from toolkit.datasets import generated
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the images.")]
 FramesOption = Annotated[
@@ -34,7 +34,7 @@ def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) ->
     try:
         made = generated.frames(frames, seed)
         with Reporter().step("painting") as step, ProcessPoolExecutor() as pool:
-            for number, _ in enumerate(pool.map(partial(generated_images.write, partly), made), start=1):
+            for number, _ in enumerate(pool.map(partial(generated.write, partly), made), start=1):
                 step.update(number, len(made), f"{number} of {plural(len(made), 'frame')}")
         partly.chmod(0o755)
         partly.replace(folder)

@@ -17,7 +17,7 @@ from toolkit.cli.shared.console import console, print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 from toolkit.cli.shared.paths import ROOT
-from toolkit.datasets import scores, selection
+from toolkit.datasets import query_results, selection
 from toolkit.datasets.selection import Selection
 from toolkit.review import data_set_changes, terminal
 from toolkit.review.section import section
@@ -72,7 +72,7 @@ def _scores(file: str | None) -> Mapping[str, float] | None:
         return None
     try:
         with (ROOT / file).open(encoding="utf-8-sig", newline="") as lines:
-            return scores.read(lines, file)
+            return query_results.read_scores(lines, file)
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(
             f"scores: {file} cannot be read: {error}", "Correct the path, from the project's folder."

@@ -9,9 +9,9 @@ from toolkit.cli.data.discover import Discover
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.datasets.catalogue_changes import changes
 from toolkit.datasets.frames import list_files
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.indexing import changes
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
 PARQUET = ".parquet"

@@ -14,7 +14,7 @@ from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import JsonOption, print_json
 from toolkit.datasets.shares import Share, rare, shares
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 _RARE = 1.0
 

@@ -15,7 +15,7 @@ from tests.support.printed_queries import BICYCLES, PRINTED_BICYCLES, PRINTED_WI
 from toolkit.cli.data import discover
 from toolkit.cli.data.discover import Discover
 from toolkit.datasets.shares import shares
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 from toolkit.simulator.access import pki
 
 USER, PASSWORD = "sdadmin", "s3cret:pass"

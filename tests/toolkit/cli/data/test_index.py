@@ -14,10 +14,10 @@ from core.datasets.card import FOLDER
 from tests.support.commands import finished
 from toolkit.cli.data import generate, index, stats
 from toolkit.cli.shared.errors import Problem
-from toolkit.datasets import generated, generated_images
+from toolkit.datasets import generated
 from toolkit.datasets.frames import FramesError
 from toolkit.datasets.labels import LabelError
-from toolkit.datasets.sqlite_reader import SqliteCatalogue
+from toolkit.datasets.sqlite_catalogue import SqliteCatalogue
 
 _index = partial(finished, index.command, "--card", "a2d2")
 _stats, _generate = (partial(finished, module.command) for module in (stats, generate))
@@ -28,7 +28,7 @@ def painted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with three frames of the generated data set, not to be changed."""
     folder = tmp_path_factory.mktemp("painted")
     for frame in generated.frames(generated.LEAST)[:3]:
-        generated_images.write(folder, frame)
+        generated.write(folder, frame)
     return folder
 
 

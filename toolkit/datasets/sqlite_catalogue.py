@@ -1,4 +1,4 @@
-"""Writes a catalogue as one SQLite file: wholly, or not at all."""
+"""A catalogue as one SQLite file: written wholly or not at all, and read with the rights of a reader."""
 
 import os
 import sqlite3
@@ -6,12 +6,17 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from core.datasets.card import Card
-from core.datasets.catalogue import COLUMNS, FILE_TABLE, WIDE_VIEW, CatalogueError, table_of
+from core.datasets.catalogue import COLUMNS, FILE_TABLE, WIDE_VIEW, CatalogueError, table_of, without_isolation
 
 CARD_TABLE, TAGS_TABLE = "hpc_card", "hpc_tags"
 """One row with the card as JSON and the folder that was indexed; a row an image with a number for every tag."""
+
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
 class Writer:
@@ -85,3 +90,65 @@ def _create(database: sqlite3.Connection, card: Card) -> None:
         f"CREATE VIEW {WIDE_VIEW} AS SELECT {FILE_TABLE}.*{wide} "  # noqa: S608 - checked names
         f"FROM {FILE_TABLE} LEFT JOIN {TAGS_TABLE} ON {TAGS_TABLE}.fkey = {FILE_TABLE}.fkey"
     )
+
+
+class SqliteCatalogue:
+    """A catalogue in a SQLite file, which answers `ask` of `catalogue.Catalogue`."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file; raise CatalogueError where it is not an SQLite file."""
+        self._path = path
+        if not path.is_file():
+            raise CatalogueError(f"{path} does not exist; name a catalogue that ./hpc data index has written")
+        self._database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        self._database.create_function("int", 1, _number, deterministic=True)
+        self._database.set_authorizer(_allow)
+        self._run("SELECT count(*) FROM sqlite_master")
+
+    def ask(self, sql: str) -> list[tuple[str, ...]]:
+        """Return the rows that a SELECT finds, as text; raise CatalogueError for a query that SQLite refuses."""
+        return [tuple(map(_text, row)) for row in self._run(without_isolation(sql))]
+
+    def card(self) -> Card:
+        """Return the card that the catalogue was made with; raise CatalogueError where it has none."""
+        return self._made_of()[0]
+
+    def folder(self) -> Path:
+        """Return the folder that was indexed, a path of the machine that did it; raise CatalogueError without one."""
+        return self._made_of()[1]
+
+    def _made_of(self) -> tuple[Card, Path]:
+        try:
+            ((text, folder),) = self._run(f"SELECT card, folder FROM {CARD_TABLE}")  # noqa: S608 - a constant
+            return Card.model_validate_json(text), Path(folder)
+        except (ValueError, ValidationError):
+            raise CatalogueError(
+                f"{self._path}: has no card that this release understands; run ./hpc data index again"
+            ) from None
+
+    def _run(self, sql: str) -> list[Any]:
+        try:
+            return self._database.execute(sql).fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise CatalogueError(
+                f"{self._path}: {error}; correct the query, or write the catalogue again with ./hpc data index"
+            ) from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+def _allow(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def _number(value: str | int | float | None) -> float | None:
+    """Return Db2's INT(value), with decimals: the share that the Redpaper prints is not cut to whole percents."""
+    return None if value is None else float(int(value))
+
+
+def _text(value: str | int | float | bytes | None) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)

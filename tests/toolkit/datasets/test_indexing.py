@@ -4,8 +4,8 @@ from pathlib import Path
 
 from core.datasets.card import CARDS
 from tests.support.catalogues import catalogue_of, facts_of
-from toolkit.datasets.catalogue_changes import changes
 from toolkit.datasets.frames import FileFacts
+from toolkit.datasets.indexing import changes
 
 CARD = CARDS["a2d2"]
 IMAGES = [
