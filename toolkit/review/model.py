@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from policies.values import entries, mapping, read
+from policies.manifests.values import entries, mapping, read
 from toolkit.review.cluster_facts import Facts
 
 CHANGED = "[another secret]"

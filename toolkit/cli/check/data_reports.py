@@ -37,10 +37,11 @@ from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
+from policies.version import version
+
 from policies.findings import Finding, Severity
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.version import version
 from toolkit.cli.check import text_report
 from toolkit.cli.check.examination import Located, Notice, Result
 from toolkit.review.sentences import visible

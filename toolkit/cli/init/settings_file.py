@@ -13,8 +13,8 @@ from core.yaml import nodes as yaml_nodes
 from policies import exceptions
 from policies.check import configured_checker
 from policies.findings import Severity
-from policies.inventory import Inventory
-from policies.objects import objects
+from policies.manifests.inventory import Inventory
+from policies.manifests.objects import objects
 from stacks.loading import settings as stack_settings
 from stacks.loading.settings import KEY, PROJECT
 from toolkit.cli.init import file_text

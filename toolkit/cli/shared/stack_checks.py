@@ -10,7 +10,7 @@ from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 _TENANT = "hpc:tenants:Tenant"
 _SHOWN = 3  # objects and tenants that a message names

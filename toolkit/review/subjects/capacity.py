@@ -6,7 +6,7 @@ from core.apis.kinds import CLUSTER_QUEUE, JOB, JOB_SET, MPI_JOB_V1, RESOURCE_QU
 from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
 from core.apis.quantity import whole
 from core.wording import plural
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from policies.views.devices import copies, demands
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Change, Resource

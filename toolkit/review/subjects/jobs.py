@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from core.apis import suite
 from core.apis.kinds import CONFIG_MAP, CRON_JOB
 from core.wording import plural
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview, group
 from toolkit.review.model import Change, Op, Resource, finished, status_source
 from toolkit.review.section import Line, Section, section

@@ -1,4 +1,4 @@
-"""All groups of files, discovered: a package here defines `GROUP`, whose name is the package's."""
+"""All groups of files, discovered: a module or package here defines `GROUP`, whose name is its own."""
 
 import importlib
 import pkgutil

@@ -16,7 +16,7 @@ from tests.toolkit.site.groups.fabric.kit import of, planned
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparisons.cables import COMPARISON
 from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
-from toolkit.site.groups.fabric import ibsim
+from toolkit.site.groups import fabric
 from toolkit.site.groups.fabric.cables import Cables
 from toolkit.site.output import File
 from toolkit.site.statements import Difference
@@ -31,10 +31,10 @@ LEAVES: dict[str, dict[str, Any]] = {
 
 def found(cables: Cables, site: Site, folder: Path, *renamed: tuple[str, str]) -> list[Difference]:
     """Return how a fabric with some cables, and switches of other names, differs from that of a site."""
-    network = next(each.text for each in ibsim.files(cables, "fabric/ibsim.net", ()) if isinstance(each, File))
+    network = next(each.text for each in fabric.network(cables, "fabric/ibsim.net", ()) if isinstance(each, File))
     at = re.findall(r'^Hca 1 "([^"]+)"', network, re.MULTILINE)[-1]
-    with simulated(network, folder) as fabric:
-        text = fabric.run("ibnetdiscover", at=at)
+    with simulated(network, folder) as running:
+        text = running.run("ibnetdiscover", at=at)
     for name, other in renamed:
         text = text.replace(f'"{name}"', f'"{other}"')
     return [*COMPARISON.compare(only(IbNetDiscover, text), site).differences]

@@ -11,7 +11,7 @@ from stacks.loading import settings
 from stacks.site import assembly as site
 from tests.support.recorded import ROOT
 from toolkit.cli.app import app
-from toolkit.site.groups.switches import dialects
+from toolkit.site.groups import switches
 
 LOGS = ROOT / "tests" / "toolkit" / "evidence" / "logs"
 PAPER = LOGS / "onyx-config" / "subnet-manager-created.pass.log"
@@ -32,7 +32,7 @@ def diff(stack: str, *files: str | Path, code: int = 0, given: str = "") -> str:
 def files_of(stack: str) -> Iterator[str]:
     """Yield the files of the switches of a stack."""
     facts = site.of(settings.load(stack, ROOT), stack)
-    yield from (dialects.of(switch).text(switch, facts) for switch in facts.settings.switches)
+    yield from (switches.of(switch).text(switch, facts) for switch in facts.settings.switches)
 
 
 @pytest.mark.parametrize("stack", STACKS)

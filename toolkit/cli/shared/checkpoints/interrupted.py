@@ -36,7 +36,7 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 UNCONFIRMED = "the update that created it was killed before it had seen it ready"
 _CREATES = ("create", "create-replacement")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.pulumi_values import SIGNATURE
-from policies.values import read
+from policies.manifests.values import read
 from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 

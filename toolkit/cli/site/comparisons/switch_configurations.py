@@ -11,7 +11,7 @@ from toolkit.evidence.model import Reading
 from toolkit.evidence.tools.comware_config import ComwareConfig
 from toolkit.evidence.tools.nvue_config import NvueConfig
 from toolkit.evidence.tools.onyx_config import OnyxConfig
-from toolkit.site.groups.switches import dialects
+from toolkit.site.groups import switches
 from toolkit.site.groups.switches.comware import in_views
 from toolkit.site.statements import Statements
 
@@ -26,7 +26,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
     config = of_kind(reading, *_DIALECTS)
     candidates = [switch for switch in site.settings.switches if isinstance(switch, _DIALECTS[type(config)])]
     switch = _named(config, candidates)
-    dialect = dialects.of(switch)
+    dialect = switches.of(switch)
     running = dialect.running(_statements(config))
     return compared(
         f"switch {switch.name}", _without_defaults(config, dialect.statements(switch, site), running), running

@@ -10,7 +10,8 @@ from tests.support.ib_fabric import simulated
 from tests.support.mutated import only
 from tests.toolkit.site.groups.fabric.kit import of, planned
 from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
-from toolkit.site.groups.fabric import GROUP, ibsim
+from toolkit.site.groups import fabric
+from toolkit.site.groups.fabric import GROUP
 from toolkit.site.groups.fabric.cables import Cables
 from toolkit.site.output import File, written
 
@@ -26,7 +27,7 @@ def texts(found: Site) -> dict[str, str]:
 
 def network_of(cables: Cables) -> str:
     """Return the network of some cables."""
-    return next(each.text for each in ibsim.files(cables, "fabric/ibsim.net", ()) if isinstance(each, File))
+    return next(each.text for each in fabric.network(cables, "fabric/ibsim.net", ()) if isinstance(each, File))
 
 
 def swept(network: str, folder: Path, options: str = "") -> tuple[str, frozenset[tuple[str, str]]]:

@@ -4,7 +4,8 @@ import pytest
 import yaml
 
 from tests.toolkit.site.groups.switches.kit import STACKS, facts, first
-from toolkit.site.groups.switches import GROUP, comware, dialects, nvue
+from toolkit.site.groups import switches
+from toolkit.site.groups.switches import GROUP, comware, nvue
 from toolkit.site.groups.switches.onyx_statements import parse
 from toolkit.site.output import written
 
@@ -12,7 +13,7 @@ from toolkit.site.output import written
 def text(stack: str, **changes: object) -> str:
     """Return the file of the first switch of a stack."""
     found = facts(stack, **changes)
-    return dialects.of(first(found)).text(first(found), found)
+    return switches.of(first(found)).text(first(found), found)
 
 
 def test_the_subnet_manager_is_created_then_enabled() -> None:
@@ -55,7 +56,7 @@ def test_ports_in_a_row_are_a_range() -> None:
     found = facts("nvaie-roce")
     cables = dict(zip(("1/1", "1/2", "1/4", "1/5/1", "1/5/2", "2/1"), first(found).ports.values(), strict=False))
     switch = first(found).model_copy(update={"ports": cables})
-    lines = dialects.of(switch).text(switch, found)
+    lines = switches.of(switch).text(switch, found)
     for ports in ("1/1-1/2", "1/4", "1/5/1-1/5/2", "2/1"):
         assert f"interface ethernet {ports} mtu 9216\n" in lines
 
@@ -65,7 +66,7 @@ def test_a_bond_of_a_machine_is_a_channel_of_onyx() -> None:
     found = facts("robotic-drive-ethernet")
     ports = {f"1/{number}": cable for number, cable in enumerate(first(found).ports.values(), 1)}
     changed = facts("robotic-drive-ethernet", dialect="onyx-eth", ports=ports)
-    lines = dialects.of(first(changed)).text(first(changed), changed).splitlines()
+    lines = switches.of(first(changed)).text(first(changed), changed).splitlines()
     assert "lacp" in lines
     assert "interface ethernet 1/5-1/8 channel-group 2 mode active" in lines
     assert "interface port-channel 2 switchport access vlan 100" in lines
@@ -110,7 +111,7 @@ def test_a_script_says_what_is_wanted(stack: str) -> None:
     """No file of a switch has a statement that its comparison does not know."""
     found = facts(stack)
     for switch in found.settings.switches:
-        assert dialects.of(switch).statements(switch, found)
+        assert switches.of(switch).statements(switch, found)
 
 
 def test_commands_of_onyx() -> None:

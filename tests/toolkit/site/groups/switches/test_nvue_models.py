@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.toolkit.site.groups.switches.kit import facts, first
-from toolkit.site.groups.switches import dialects
+from toolkit.site.groups import switches
 
 pytestmark = pytest.mark.engine  # importing the model of one version takes seconds
 
@@ -16,7 +16,7 @@ def content(stack: str, version: str) -> dict[str, object]:
     ports = {f"swp{number}": cable for number, cable in enumerate(first(facts(stack)).ports.values(), 1)}
     found = facts(stack, dialect=f"nvue-{version}", ports=ports, vlan=111, management="192.168.1.9/24")
     switch = first(found)
-    (each,) = yaml.safe_load(dialects.of(switch).text(switch, found))
+    (each,) = yaml.safe_load(switches.of(switch).text(switch, found))
     whole: dict[str, object] = each["set"]
     return whole
 

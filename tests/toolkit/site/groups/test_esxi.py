@@ -17,7 +17,8 @@ from toolkit.evidence.tools.esxcli_kernel import EsxcliKernel
 from toolkit.evidence.tools.esxcli_pci import EsxcliPci
 from toolkit.evidence.tools.lspci import LsPci
 from toolkit.evidence.tools.mlxconfig import MlxConfig
-from toolkit.site.groups.esxi import GROUP, ats, runbook
+from toolkit.site.groups import esxi
+from toolkit.site.groups.esxi import GROUP
 from toolkit.site.output import Open, written
 
 LOGS = ROOT / "tests" / "toolkit" / "evidence" / "logs"
@@ -50,7 +51,7 @@ def keys(text: str) -> dict[str, str]:
 def test_the_script_asks_what_the_guide_asks(tmp_path: Path) -> None:
     """Shellcheck finds nothing; the steps are the guide's commands, whose printed answers the parsers read."""
     script = tmp_path / "ats.sh"
-    script.write_text(rendered()[ats.PATH])
+    script.write_text(rendered()[esxi.SCRIPT_PATH])
     command = [debian.program("shellcheck"), script]
     found = subprocess.run(command, env=debian.environment(), capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout) == (0, "")
@@ -84,7 +85,7 @@ def test_keys_of_the_guide() -> None:
 
 def test_the_order_of_the_runbook() -> None:
     """All machines are set before a host restarts; a host restarts out of service; machines start last."""
-    text = rendered()[runbook.PATH]
+    text = rendered()[esxi.RUNBOOK_PATH]
     order = (
         "sh ats.sh set",
         "nvaie01.vmx.txt",
@@ -111,7 +112,7 @@ def test_answers_to_the_runbooks_checks_are_read() -> None:
     }
     for log, kind in answers.items():
         assert kind in [type(each) for each in read(LOGS / log)]
-    text = rendered()[runbook.PATH] + rendered()[ats.PATH]
+    text = rendered()[esxi.RUNBOOK_PATH] + rendered()[esxi.SCRIPT_PATH]
     assert all(
         command in text for command in ("kernel list -o atsSupport", "hardware pci list", "mlxconfig", "lspci -vvv")
     )
@@ -123,7 +124,7 @@ def test_what_was_not_read_yet_is_open() -> None:
     assert keys(files["esxi/vm1.vmx.txt"]).keys() == {"pciPassthru.allowP2P", "pciPassthru.RelaxACSforP2P"}
     assert ["NUMA node of vm1" in each.what for each in missing] == [True, False]
     assert "adapter of the machine" in missing[1].remedy
-    assert "/dev/mst/DEVICE" in files[runbook.PATH]
+    assert "/dev/mst/DEVICE" in files[esxi.RUNBOOK_PATH]
 
 
 def test_nothing_is_written_without_machines() -> None:

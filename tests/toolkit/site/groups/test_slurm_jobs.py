@@ -13,7 +13,8 @@ from stacks.site.batch_job import BatchJob, BatchMount
 from tests.support import debian
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import data
-from toolkit.site.groups.slurm import GROUP, jobs
+from toolkit.site.groups import slurm
+from toolkit.site.groups.slurm import GROUP
 from toolkit.site.output import File, written
 
 ENROOT_KEYS = {"LIBRARY", "SYSCONF", "RUNTIME", "CONFIG", "CACHE", "DATA", "TEMP"}
@@ -63,7 +64,7 @@ def texts(*found: BatchJob, **scheduler: object) -> tuple[dict[str, str], str]:
 )
 def test_images_in_enroots_form(image: str, pyxis: str) -> None:
     """The registry ends with #, and an image without one stays as it is."""
-    assert jobs.pyxis_image(image) == pyxis
+    assert slurm.pyxis_image(image) == pyxis
 
 
 def test_a_pytorch_job_knows_its_peers() -> None:

@@ -19,7 +19,7 @@ from tests.conformance.definitions import real
 from tests.conformance.schema import expect_conformity
 from tests.support.recorded import OURS, ROOT, environment
 from tests.support.stack_settings import changed, expect_refusal
-from tests.toolkit.site.groups.mirror.oc_mirror import ImageSetConfiguration
+from tests.toolkit.site.groups.oc_mirror import ImageSetConfiguration
 from toolkit.cli.site import content
 from toolkit.render.manifests import manifests
 from toolkit.site.groups.mirror import GROUP

@@ -1,18 +1,72 @@
-"""The order of settings and restarts, as a list for whoever does it."""
+"""ESXi: peer-to-peer traffic between a machine's GPU and its adapter, by address translation services."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from stacks.settings.site.esxi import EsxiSettings, GuestMachine
-from toolkit.site.groups.esxi import ats, machines
-from toolkit.site.output import File, Open
+from stacks.site.site import Site
+from toolkit.site.output import File, Group, Open
 
-PATH = "esxi/runbook.md"
-_SCRIPT = PurePosixPath(ats.PATH).name
+SCRIPT_PATH, RUNBOOK_PATH = "esxi/ats.sh", "esxi/runbook.md"
+SCRIPT = File(
+    SCRIPT_PATH,
+    """\
+#!/bin/sh
+# In the shell of each ESXi host:
+#   ats.sh set    lets the kernel use address translation services from the next boot on
+#   ats.sh show   prints what `./hpc verify -f` reads: TRUE twice after the boot, and NUMA nodes of GPUs and adapters
+set -eu
+case "${1-}" in
+set)
+    esxcli system settings kernel set -s atsSupport -v TRUE
+    ;;
+show)
+    esxcli system settings kernel list -o atsSupport
+    esxcli hardware pci list
+    ;;
+*)
+    echo "usage: $0 set | show" >&2
+    exit 2
+    ;;
+esac
+""",
+    sources=("N-2.1", "N-2.2", "N-4.1"),
+    executable=True,
+)
+
+_PEERS = {"pciPassthru.allowP2P": "true", "pciPassthru.RelaxACSforP2P": "true"}
+"""Peer-to-peer traffic: allowed, and sent directly by the PCIe switch above the device that has ATS."""
+
+_SCRIPT = PurePosixPath(SCRIPT_PATH).name
 _ANY = "/dev/mst/DEVICE"
 
 
-def files(settings: EsxiSettings) -> Iterator[File | Open]:
+def machine_path(machine: GuestMachine) -> str:
+    """Return the path of the file with the keys of a virtual machine."""
+    return f"esxi/{machine.name}.vmx.txt"
+
+
+def keys(machine: GuestMachine) -> dict[str, str]:
+    """Return the keys of a machine with their values."""
+    numa = {} if machine.numa_node is None else {"numa.nodeAffinity": str(machine.numa_node)}
+    gpus = {f"pciPassthru{number}.cfg.gpu-pci-id": address for number, address in sorted(machine.gpus.items())}
+    return {**_PEERS, **gpus, **numa}
+
+
+def machine_files(settings: EsxiSettings) -> Iterator[File | Open]:
+    """Yield a file for each machine; open is the NUMA node that was not read yet."""
+    for machine in settings.machines:
+        if machine.numa_node is None:
+            yield Open(
+                f"the NUMA node of {machine.name}'s GPU and adapter",
+                f"run `ats.sh show` on {machine.host}, and set numa_node of the machine in site.esxi",
+            )
+        note = f"# {machine.name} on {machine.host}: VM options, Advanced, Configuration Parameters; while it is off.\n"
+        lines = "".join(f'{key} = "{value}"\n' for key, value in keys(machine).items())
+        yield File(machine_path(machine), note + lines, sources=("N-2.3", "N-2.4", "N-4.3"))
+
+
+def runbook(settings: EsxiSettings) -> Iterator[File | Open]:
     """Yield the runbook; open are adapters without a name."""
     for machine in settings.machines:
         if machine.adapter is None:
@@ -22,7 +76,9 @@ def files(settings: EsxiSettings) -> Iterator[File | Open]:
             )
     sections = (_before(settings), _adapters(settings), _restarts(settings), _checks(settings))
     text = "\n\n".join(("# ATS for GPUs and adapters of virtual machines", *sections))
-    yield File(PATH, f"{text}\n", sources=("N-2.1", "N-2.2", "N-3.5", "N-3.6", "N-3.7", "N-3.8", "N-3.9", "N-4.2"))
+    yield File(
+        RUNBOOK_PATH, f"{text}\n", sources=("N-2.1", "N-2.2", "N-3.5", "N-3.6", "N-3.7", "N-3.8", "N-3.9", "N-4.2")
+    )
 
 
 def _before(settings: EsxiSettings) -> str:
@@ -30,7 +86,7 @@ def _before(settings: EsxiSettings) -> str:
     steps = (
         f"On each host ({hosts}): `sh {_SCRIPT} set`. It takes effect at the restart below.",
         *(
-            f"Shut {machine.name} down, set the keys of `{PurePosixPath(machines.path(machine)).name}`, and start it."
+            f"Shut {machine.name} down, set the keys of `{PurePosixPath(machine_path(machine)).name}`, and start it."
             for machine in settings.machines
         ),
     )
@@ -92,3 +148,14 @@ def _checks(settings: EsxiSettings) -> str:
 
 def _section(title: str, steps: tuple[str, ...] | list[str]) -> str:
     return "\n".join((f"## {title}", "", *(f"- [ ] {step}" for step in steps)))
+
+
+def _render(site: Site) -> Iterator[File | Open]:
+    if site.settings.esxi is None:
+        return
+    yield SCRIPT
+    yield from machine_files(site.settings.esxi)
+    yield from runbook(site.settings.esxi)
+
+
+GROUP = Group("esxi", "ATS on ESXi, keys of virtual machines, and the order of restarts", _render)
