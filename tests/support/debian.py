@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from core.files import locked
-from toolkit.engine.tools.lookup import cache_folder
+from toolkit.engine.tools import cache_folder
 
 PACKAGES = (
     "haproxy",

@@ -1,13 +1,16 @@
-"""Which interpreter a program runs in, and what is installed there."""
+"""Which interpreter a program runs in, what is installed there, and its process, whose output is passed on."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import IO, Any
 
 _PACKAGES = """
 import importlib.metadata, json, re
@@ -83,3 +86,49 @@ def python_version(python: Path) -> str:
     """Return the interpreter's version, such as `3.11.7`."""
     code = "import platform; print(platform.python_version())"
     return subprocess.run([str(python), "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Registered:
+    """Has a child in the set of those to stop, for as long as it runs."""
+
+    def __init__(
+        self, child: subprocess.Popen[bytes], children: set[subprocess.Popen[bytes]], lock: threading.Lock
+    ) -> None:
+        self._child, self._children, self._lock = child, children, lock
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._children.add(self._child)
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+            self._child.wait()
+        with self._lock:
+            self._children.discard(self._child)
+
+
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    """Return the stream, which is there for a child that was started with pipes."""
+    assert stream is not None, "the child was started with pipes"  # noqa: S101
+    return stream
+
+
+def chunks(streams: dict[str, IO[bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Report what the streams give, as it comes, until all are closed."""
+    queue: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+
+    def pump(name: str, stream: IO[bytes]) -> None:
+        while chunk := os.read(stream.fileno(), 65536):
+            queue.put((name, chunk))
+        queue.put((name, b""))
+
+    for name, stream in streams.items():
+        threading.Thread(target=pump, args=(name, stream), daemon=True).start()
+    still_open = len(streams)
+    while still_open:
+        name, chunk = queue.get()
+        if chunk:
+            yield name, chunk
+        else:
+            still_open -= 1

@@ -19,7 +19,7 @@ from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
 from toolkit.engine.plugins import interpreters
-from toolkit.engine.plugins.children import Registered, chunks, pipe
+from toolkit.engine.plugins.interpreters import Registered, chunks, pipe
 from toolkit.engine.plugins.program import LOGGED
 from toolkit.engine.plugins.serving import engine_address, serve
 

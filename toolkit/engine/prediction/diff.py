@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from toolkit.engine.prediction.inputs import AUTONAMED, ObjectType, annotation, name_of, namespace_of, with_metadata
 from toolkit.engine.prediction.replacement_rules import replaces, rules
-from toolkit.engine.prediction.shapes import Path, prune
 from toolkit.engine.prediction.typed_form import normalized
-from toolkit.engine.prediction.values import MISSING, Properties, Unknown, plain, with_dashes
+from toolkit.engine.prediction.values import MISSING, Path, Properties, Unknown, plain, prune, with_dashes
 
 DEFAULT_NAMESPACE = "default"
 _NEEDS_QUOTES = re.compile(r"[.\"\[\]]")

@@ -1,5 +1,6 @@
-"""The inputs of a resource: its type, name and annotations, and their form for the API."""
+"""The inputs of a resource: its type, name and annotations, their form for the API, and what a state has beside them."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,11 @@ _BUILTIN_GROUPS = frozenset(
         )
     }
 )
+
+INPUTS = "__inputs"
+FIELD_MANAGER = "__fieldManager"
+INITIAL_API_VERSION = "__initialApiVersion"
+_PATCH_FIELD_MANAGER = "pulumi.com/patchFieldManager"
 
 
 class RefusedError(Exception):
@@ -99,3 +105,15 @@ def metadata_of(manifest: Properties) -> Properties:
     """`metadata`, plain; empty where it is unknown."""
     metadata = plain(manifest.get("metadata"))
     return metadata if isinstance(metadata, dict) else {}
+
+
+def field_manager(urn: str, inputs: Properties, outputs: Properties) -> str:
+    """Return the name under which fields are owned: the annotation's, the recorded one, or one made from the URN.
+
+    The same for the same resource, so that an object whose create was interrupted is recognised as ours.
+    """
+    named = annotation(inputs, _PATCH_FIELD_MANAGER)
+    old = outputs.get(FIELD_MANAGER)
+    return named or (
+        old if isinstance(old, str) else f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
+    )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolkit.engine.prediction.inputs import ObjectType
-from toolkit.engine.prediction.shapes import Path
+from toolkit.engine.prediction.values import Path
 
 _ANY = "*"
 

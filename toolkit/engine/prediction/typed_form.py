@@ -12,15 +12,15 @@ Facts of the Kubernetes API (k8s.io/api 0.36).
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolkit.engine.prediction.quantities import canonical
-from toolkit.engine.prediction.shapes import prune
-from toolkit.engine.prediction.values import MISSING, Properties, has_unknown
+from toolkit.engine.prediction.values import MISSING, Properties, has_unknown, prune
 
 _TABLE = Path(__file__).with_name("go_types.txt")
 _CRD_GROUP = "apiextensions.k8s.io/"
@@ -28,6 +28,11 @@ _READ_ONLY = (
     *("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"),
     *("resourceVersion", "uid"),
 )
+
+_FORM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([KMGTPE]i)|([numkMGTPE]))?")
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+_POWERS = {suffix: power for power, suffix in _DECIMAL.items()}
 
 
 class _MismatchError(Exception):
@@ -154,7 +159,7 @@ def _scalar(value: Any, mark: str) -> Any:
     is_flag, is_number = isinstance(value, bool), isinstance(value, int | float)
     match mark:
         case "%":
-            amount = None if is_flag else canonical(value)
+            amount = None if is_flag else canonical_quantity(value)
             if amount is None:
                 raise _MismatchError
             return amount
@@ -167,3 +172,38 @@ def _scalar(value: Any, mark: str) -> Any:
         case "^":
             return _bytes(value)
     return value
+
+
+def canonical_quantity(value: Any) -> str | None:
+    """Return the quantity as the server writes it; None for what is not a quantity."""
+    text = format(Decimal(str(value)), "f") if isinstance(value, int | float) else value
+    match = _FORM.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    number, exponent, binary, decimal = match.groups()
+    if binary:
+        return _binary(Decimal(number) * 1024 ** _BINARY.index(binary))
+    power = int(exponent[1:]) if exponent else _POWERS[decimal or ""]
+    return _decimal(Decimal(number).scaleb(power), as_exponent=bool(exponent))
+
+
+def _binary(amount: Decimal) -> str:
+    """Return the amount with the largest suffix that leaves a whole number; below 1024 as a decimal one."""
+    if amount != amount.to_integral_value() or abs(amount) < 1024:  # noqa: PLR2004
+        return _decimal(amount, as_exponent=False)
+    whole, step = int(amount), 0
+    while whole % 1024 == 0 and step < len(_BINARY) - 1 and whole:
+        whole, step = whole // 1024, step + 1
+    return f"{whole}{_BINARY[step]}"
+
+
+def _decimal(amount: Decimal, *, as_exponent: bool) -> str:
+    if not amount:
+        return "0"
+    power = 18
+    while power > -9 and amount.scaleb(-power) != amount.scaleb(-power).to_integral_value():  # noqa: PLR2004
+        power -= 3
+    whole = int(amount.scaleb(-power).to_integral_value(rounding="ROUND_UP"))
+    if as_exponent:
+        return f"{whole}e{power}" if power else f"{whole}"
+    return f"{whole}{_DECIMAL[power]}"

@@ -1,4 +1,4 @@
-"""Property values as Python has them, with secrets and unknowns kept."""
+"""Property values as Python has them, with secrets and unknowns kept; live ones cut down to what the program set (pure)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ _SCHEMA_KEYS = (
 )
 _TO_DASHES = {key: key.replace("_", "-") for key in _SCHEMA_KEYS}
 _TO_UNDERSCORES = {dashed: key for key, dashed in _TO_DASHES.items()}
+
+Path = tuple[str | int, ...]
 
 
 class Unknown:
@@ -99,3 +101,20 @@ def any_value(value: Any, test: Callable[[Any], bool]) -> bool:
 def has_unknown(value: Any) -> bool:
     """Whether something in the value is not known yet."""
     return any_value(value, lambda item: isinstance(item, Unknown))
+
+
+def prune(live: Any, shape: Any) -> Any:
+    """Return the live value without what `shape` does not have: the server's defaults and other owners' fields.
+
+    Lists are matched by position and cut to the shape's length (the official provider's rule), so an element that
+    another client appended is not drift. Where the two are not of one type, the live value stays as it is.
+    """
+    if isinstance(live, dict) and isinstance(shape, dict):
+        return {key: prune(value, shape[key]) for key, value in live.items() if key in shape}
+    if isinstance(live, list) and isinstance(shape, list):
+        if not live or not shape:
+            return []
+        if type(live[0]) is not type(shape[0]):
+            return live
+        return [prune(value, template) for value, template in zip(live, shape, strict=False)]
+    return live

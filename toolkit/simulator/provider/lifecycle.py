@@ -5,11 +5,9 @@ from collections.abc import Callable
 
 from core.apis.client import FORBIDDEN, NOT_FOUND, ApiError
 from core.apis.names import SKIP_AWAIT
-from toolkit.engine.prediction.inputs import ObjectType, RefusedError, annotation, namespace_of
-from toolkit.engine.prediction.shapes import Path
-from toolkit.engine.prediction.state import FIELD_MANAGER, INPUTS
+from toolkit.engine.prediction.inputs import FIELD_MANAGER, INPUTS, ObjectType, RefusedError, annotation, namespace_of
 from toolkit.engine.prediction.typed_form import normalized
-from toolkit.engine.prediction.values import Properties, has_unknown
+from toolkit.engine.prediction.values import Path, Properties, has_unknown
 from toolkit.simulator.provider import state
 from toolkit.simulator.provider.awaiters import state_on_read
 from toolkit.simulator.provider.checks import identifier, manifest, split_identifier, type_of_object

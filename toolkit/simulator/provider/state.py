@@ -3,10 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit.engine.prediction.shapes import Path, prune
-from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS, field_manager
+from toolkit.engine.prediction.inputs import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS, field_manager
 from toolkit.engine.prediction.typed_form import known_fields, normalized
-from toolkit.engine.prediction.values import MISSING, Properties, Secret, plain, with_dashes, with_underscores
+from toolkit.engine.prediction.values import (
+    MISSING,
+    Path,
+    Properties,
+    Secret,
+    plain,
+    prune,
+    with_dashes,
+    with_underscores,
+)
 from toolkit.simulator.provider.checks import manifest
 from toolkit.simulator.provider.secrecy import has_secret, mark_secrets
 

@@ -4,8 +4,7 @@ import time
 
 from core.apis.client import NOT_FOUND, ApiError
 from toolkit.engine.prediction.inputs import annotation
-from toolkit.engine.prediction.shapes import Path
-from toolkit.engine.prediction.values import Properties
+from toolkit.engine.prediction.values import Path, Properties
 from toolkit.simulator.provider import state
 from toolkit.simulator.provider.checks import PATCH_FORCE
 from toolkit.simulator.provider.cluster_objects import Address, Objects

@@ -6,8 +6,7 @@ import pytest
 
 from toolkit.engine.prediction.diff import difference, path_of_text, text_of_path
 from toolkit.engine.prediction.inputs import ObjectType
-from toolkit.engine.prediction.shapes import prune
-from toolkit.engine.prediction.values import UNKNOWN, Properties
+from toolkit.engine.prediction.values import UNKNOWN, Properties, prune
 
 CONFIG_MAP = ObjectType("", "v1", "ConfigMap")
 JOB = ObjectType("batch", "v1", "Job")

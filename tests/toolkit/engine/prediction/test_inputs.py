@@ -3,13 +3,14 @@
 import pytest
 
 from toolkit.engine.prediction.inputs import BadInputError, ObjectType, type_of_token
-from toolkit.engine.prediction.quantities import canonical
-from toolkit.engine.prediction.typed_form import known_fields, normalized
-from toolkit.engine.prediction.values import UNKNOWN
+from toolkit.engine.prediction.typed_form import canonical_quantity, known_fields, normalized
+from toolkit.engine.prediction.values import UNKNOWN, Secret, has_unknown, plain, with_dashes, with_underscores
 from toolkit.simulator.provider.checks import type_of_urn
 
 CONFIG_MAP = ObjectType("", "v1", "ConfigMap")
 NODE_PATCH = ObjectType("", "v1", "Node", patch=True)
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 
 @pytest.mark.parametrize(
@@ -69,4 +70,19 @@ def test_fields_of_kinds() -> None:
 )
 def test_quantities(value: object, expected: str | None) -> None:
     """Quantities are written as the server writes them; what is none is not guessed."""
-    assert canonical(value) == expected
+    assert canonical_quantity(value) == expected
+
+
+def test_plain_and_unknown() -> None:
+    """Plain values have no wrapping, and unknown ones are found."""
+    assert plain({"a": Secret([Secret(1)])}) == {"a": [1]}
+    assert has_unknown({"a": Secret([{"b": UNKNOWN}])})
+    assert not has_unknown({"a": [1]})
+
+
+def test_schema_keys_are_spelled_for_the_api_and_for_the_sdk() -> None:
+    """Schema keys such as x-kubernetes-preserve-unknown-fields are spelled for the API and for the SDK."""
+    typed = {"schema": [{"x_kubernetes_preserve_unknown_fields": True, "x_other_key": 1}]}
+    dashed = {"schema": [{"x-kubernetes-preserve-unknown-fields": True, "x_other_key": 1}]}
+    assert with_dashes(typed) == dashed
+    assert with_underscores(dashed) == typed

@@ -8,7 +8,7 @@ import pytest
 
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import go
-from toolkit.engine.tools.replaced_sources import replaced_sources
+from toolkit.engine.tools.build import replaced_sources
 from toolkit.engine.tools.table import MODULE_OF, MODULES, Replacement
 
 WORDS = Replacement("example.com/old", "pkg/a.go", "Gone", '"gone"')

@@ -15,11 +15,9 @@ from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
 from toolkit.cli.state.adopt.declared import Declared, StateResources
 from toolkit.engine.prediction.diff import Change, Difference, difference, path_of_text, text_of_path
-from toolkit.engine.prediction.inputs import ObjectType
+from toolkit.engine.prediction.inputs import ObjectType, field_manager
 from toolkit.engine.prediction.readiness import job
-from toolkit.engine.prediction.shapes import Path, prune
-from toolkit.engine.prediction.state import field_manager
-from toolkit.engine.prediction.values import MISSING, with_dashes
+from toolkit.engine.prediction.values import MISSING, Path, prune, with_dashes
 
 _MUTABLE = frozenset({"Secret", "ConfigMap"})
 """Kinds whose data the stack's provider changes in place (stacks/environment.py)."""

@@ -13,7 +13,7 @@ from typing import Any
 from core.apis import merge_patch
 from core.pulumi_values import SIGNATURE
 from toolkit.cli.state.adopt.candidates import Candidate
-from toolkit.engine.prediction.state import INPUTS
+from toolkit.engine.prediction.inputs import INPUTS
 from toolkit.engine.prediction.values import with_underscores
 
 _SECRET = "Secret"  # noqa: S105 - a kind; its data is encrypted, and stays as the engine wrote it

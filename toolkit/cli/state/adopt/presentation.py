@@ -8,7 +8,7 @@ from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.state.adopt.candidates import Candidate, State, is_gone
 from toolkit.engine.prediction.diff import Change as PropertyChange
 from toolkit.engine.prediction.diff import text_of_path
-from toolkit.engine.prediction.shapes import Path, prune
+from toolkit.engine.prediction.values import Path, prune
 from toolkit.review.model import Change, Op, Resource, Review
 
 _COLOURS = {State.EQUAL: "green", State.DIFFERS: "yellow", State.REPLACED: "red", State.REFUSED: "red"}
