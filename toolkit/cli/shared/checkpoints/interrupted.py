@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
 from policies.manifests.values import read
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.checkpoints import access, objects
@@ -36,27 +35,8 @@ from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS
-from toolkit.review.sentences import short_title
-||||||| parent of 9fc7e45f (Merge small modules of the engine into their neighbours)
-from core.pulumi_values import SIGNATURE
-from policies.manifests.values import read
-from toolkit.cli.shared.checkpoints import other_stacks
-from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
-from toolkit.engine.prediction.state import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS
-
-Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
-"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
-=======
-from core.pulumi_values import SIGNATURE
-from policies.manifests.values import read
-from toolkit.cli.shared.checkpoints import other_stacks
-from toolkit.cli.shared.checkpoints.other_stacks import OtherStacks
 from toolkit.engine.prediction.inputs import FIELD_MANAGER, INITIAL_API_VERSION, INPUTS
-
-Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
-"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
->>>>>>> 9fc7e45f (Merge small modules of the engine into their neighbours)
+from toolkit.review.sentences import short_title
 
 UNCONFIRMED = "the update that created it was killed before it had seen it ready"
 _CREATES = ("create", "create-replacement")
