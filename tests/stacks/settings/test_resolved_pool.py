@@ -140,7 +140,7 @@ def test_pools_whose_adapter_drivers_differ_have_a_policy_each() -> None:
     assert all(each["rdmaSharedDevicePlugin"]["config"] for each in found.values())
     (cluster,) = of_kind(recorded, "NicClusterPolicy")
     by_urn = {item.urn: item for item in recorded}
-    assert all(cluster.urn in {other.urn for other in before(item, by_urn)} for item in policies.manifests.values())
+    assert all(cluster.urn in {other.urn for other in before(item, by_urn)} for item in policies.values())
 
 
 def test_nodes_with_an_adapter_driver_of_their_own_get_the_plugin_alone() -> None:

@@ -37,8 +37,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from policies.version import version
-
+from policies import version
 from policies.findings import Finding, Severity
 from policies.rule import AnyRule
 from policies.rules import RULES

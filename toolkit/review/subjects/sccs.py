@@ -10,7 +10,15 @@ from policies.manifests.objects import Obj
 from policies.manifests.values import brief
 from policies.scc import InvalidPod, order
 from policies.scc.volumes import HOST_PATH, SOURCES
-from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capabilities, differing_fields, meanings, shipped
+from policies.views.constraints import (
+    ALL_CAPABILITIES,
+    ALLOWED,
+    DEFAULT_ADD,
+    capabilities,
+    differing_fields,
+    meanings,
+    shipped,
+)
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Resource
 from toolkit.review.section import Line, Section, section
@@ -61,7 +69,7 @@ def powers(scc: Mapping[str, Any]) -> frozenset[str]:
     for field in (ALLOWED, DEFAULT_ADD):
         for capability in capabilities(view, field):
             if capability != NET_BIND_SERVICE:
-                privileges.add("every capability" if capability == ALL else capability)
+                privileges.add("every capability" if capability == ALL_CAPABILITIES else capability)
     if view.text("runAsUser", "type") == "RunAsAny":
         privileges.add("any user id, root too")
     if view.text("seLinuxContext", "type") == "RunAsAny":

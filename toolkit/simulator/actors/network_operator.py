@@ -49,7 +49,7 @@ class NetworkOperator(Operator):
         """Label the nodes, and reconcile what the policies ask for."""
         policies = {resource["metadata"]["name"]: resource for resource in self.objects(self.kind)}
         policy = policies.pop(NAME, None)
-        for other in policies.manifests.values():
+        for other in policies.values():
             reason = f"Unsupported NicClusterPolicy instance {other['metadata']['name']}. Only {NAME} is supported"
             self.api.set_status(self.kind, other, {"state": "ignore", "reason": reason})
         of_pools = self.objects(kinds.NIC_NODE_POLICY)
