@@ -25,8 +25,8 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status import tables
 from toolkit.cli.status.command import look
 from toolkit.cli.status.jobs import FAILED
-from toolkit.cli.up import first_preview, former_drivers, installed_operators
-from toolkit.cli.up.repetition import Repetition
+from toolkit.cli.up import after_update, previews
+from toolkit.cli.up.previews import Repetition
 from toolkit.cli.up.waits.watcher import Watcher
 from toolkit.engine import tools
 from toolkit.review import events, summary
@@ -160,7 +160,7 @@ def _update(
         more = ("--plan", str(plan.absolute()))
     elif not more:
         with timings.step("preview"):
-            more, operations = first_preview.show(stack, running, policies, cluster)
+            more, operations = previews.show_removed_fields(stack, running, policies, cluster)
     waits = Watcher(cluster, stack.settings.timeouts.failed_after)
     title = f"pulumi up, stack {stack.name}"
     with timings.step("pulumi up"), policy_arguments(policies) as arguments, waits.watch():
@@ -174,8 +174,8 @@ def _update(
 
 def _behind(stack: Stack, account: Account, before: Sequence[Examined]) -> tuple[str, ...]:
     cluster = session.cluster(stack)
-    operators = installed_operators.behind(stack, cluster, before)
-    return operators or former_drivers.kept(account, cluster, stack.settings.timeouts.failed_after)
+    operators = after_update.behind(stack, cluster, before)
+    return operators or after_update.former_drivers(account, cluster, stack.settings.timeouts.failed_after)
 
 
 def _tools_of_cluster(stack: Stack) -> tuple[str, ...]:

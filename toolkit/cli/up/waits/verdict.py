@@ -12,6 +12,9 @@ Look = Callable[..., Sequence[Object]]
 """List a kind, in a namespace if one is named: `look(kinds.POD, "adas")`. None where the user may not read them."""
 
 _LONGEST = 600  # characters of an operator's message
+RECOVERED = 15.0
+"""Seconds that something must be better for, to count as recovered: a container that ends and is started again runs
+for a moment in between. Longer than the first of the kubelet's pauses between restarts, 10 s, and than a round."""
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,28 @@ def reason_of(condition: Object) -> str:
     """Return reason and message of a condition: `ConstraintsNotSatisfiable: no operators found in ...`."""
     parts = (str(condition.get(key) or "").strip() for key in ("reason", "message"))
     return ": ".join(part for part in parts if part) or str(condition.get("type"))
+
+
+@dataclass
+class FailureDuration:
+    """The verdicts on one object, as they came."""
+
+    failed_after: float
+    """Seconds that a failure must last which its operator may recover from."""
+    _key: str = ""
+    _since: float = 0.0
+    _better: float | None = None
+    """When it was better for the first time since it failed last."""
+
+    def take(self, verdict: Verdict, now: float) -> bool:
+        """Take the verdict of `now`, in seconds; return whether it ends the update."""
+        if verdict.state == "failed":
+            return True
+        if verdict.state != "failing":
+            self._better = now if self._better is None else self._better
+            return False
+        recovered = self._better is not None and now - self._better > RECOVERED
+        if verdict.key != self._key or recovered:
+            self._key, self._since = verdict.key, now
+        self._better = None
+        return now - self._since >= self.failed_after

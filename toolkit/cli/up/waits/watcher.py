@@ -4,10 +4,12 @@ It only reads, with the user's own kubeconfig. The provider waits for success al
 time-out; plain `pulumi up` still does.
 """
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from core.apis import kinds
@@ -17,11 +19,10 @@ from toolkit.cli.shared import errors, metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.up.waits import subject as subjects
-from toolkit.cli.up.waits.failure_duration import FailureDuration
-from toolkit.cli.up.waits.pod_logs import last_lines
+from toolkit.cli.up.waits.pods import statuses
 from toolkit.cli.up.waits.rules import judge_of
 from toolkit.cli.up.waits.subject import Subject
-from toolkit.cli.up.waits.verdict import Look, Object, Verdict, waiting
+from toolkit.cli.up.waits.verdict import FailureDuration, Look, Object, Verdict, waiting
 
 FIRST = 4.0
 """Seconds that the engine waits for an object before it is read: most are ready by then."""
@@ -29,6 +30,46 @@ PAUSE, SHARE = 2.0, 4
 """Seconds between two rounds, at least, and so many times what a round takes: this leaves a server idle in between."""
 AGAIN = 10.0
 """Seconds between two lines about the same object, whose message may contain a counter."""
+LINES = 20
+_LONGEST = 400  # characters of a line
+
+
+def last_lines(cluster: Cluster, pod: Object, container: str = "") -> str:
+    """Return the last log lines of a pod's container, by default its first, or why there are none."""
+    if container and _never_started(pod, container):
+        return ""
+    shown = container or str(read(pod, "spec", "containers", 0, "name") or "")
+    where = f"pod {metadata.namespace(pod)}/{metadata.name(pod)}, container {shown}"
+    path = f"/api/v1/namespaces/{metadata.namespace(pod)}/pods/{metadata.name(pod)}/log"
+    query = {"container": shown, "tailLines": str(LINES)} | ({"previous": "true"} if _again(pod, shown) else {})
+    try:
+        text = _read(cluster, path, query)
+    except Problem as problem:
+        return f"the log of {where} could not be read: {str(problem).splitlines()[0]}"
+    lines = [line[:_LONGEST] for line in text.splitlines() if line.strip()][-LINES:]
+    return "\n".join([f"last log lines of {where}:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _read(cluster: Cluster, path: str, query: dict[str, str]) -> str:
+    with tempfile.TemporaryDirectory(prefix="hpc-log-") as folder:
+        file = Path(folder) / "log"
+        return file.read_text(errors="replace") if cluster.download(path, file, **query) else ""
+
+
+def _never_started(pod: Object, container: str) -> bool:
+    """Whether a container has no log, as where its image is not there."""
+    status = _status(pod, container)
+    return bool(read(status, "state", "waiting")) and not read(status, "lastState", "terminated")
+
+
+def _status(pod: Object, container: str) -> Object:
+    return next((status for status in statuses(pod) if status.get("name") == container), {})
+
+
+def _again(pod: Object, container: str) -> bool:
+    """Whether a container that has ended runs again: what it printed at its end is in its previous log."""
+    status = _status(pod, container)
+    return bool(read(status, "state", "running") and read(status, "lastState", "terminated"))
 
 
 class Watcher:
@@ -112,7 +153,7 @@ class Watcher:
             due = [subject for subject, start in self._started.values() if now - start >= FIRST]
             started = {subject for subject, _ in self._started.values()}
         self._durations = {subject: duration for subject, duration in self._durations.items() if subject in started}
-        look = self._look()
+        look = listing(self._cluster, self._refuse)
         for subject in due:
             verdict = self._verdict(subject, look)
             duration = self._durations.setdefault(subject, FailureDuration(self._failed_after))
@@ -147,21 +188,6 @@ class Watcher:
                 return None
         mine = (obj for obj in look(api_kind, subject.namespace) if metadata.name(obj) == subject.name)
         return next(({**obj, "kind": subject.kind} for obj in mine), None)
-
-    def _look(self) -> Look:
-        """Return how a round lists kinds: each once, and none of those that the user may not list."""
-        read: dict[tuple[Kind, str], Sequence[Object]] = {}
-
-        def look(kind: Kind, namespace: str = "") -> Sequence[Object]:
-            if (kind, namespace) not in read:
-                try:
-                    read[kind, namespace] = self._cluster.list(kind, namespace)
-                except RefusedError as error:
-                    read[kind, namespace] = ()
-                    self._refuse(f"{kind.plural}: {error.reason}")
-            return read[kind, namespace]
-
-        return look
 
     def _refuse(self, reason: str) -> None:
         if reason not in self._refused:
@@ -210,3 +236,19 @@ def _retry(pod: Object) -> str:
         "It tries again by itself within 5 minutes, or at once, with the cause removed: "
         f"`oc delete pod -n {metadata.namespace(pod)} {metadata.name(pod)}`"
     )
+
+
+def listing(cluster: Cluster, refused: Callable[[str], None] = lambda _: None) -> Look:
+    """Return how a round lists kinds: each once, none of those that the user may not list; `refused` gets the reason."""
+    listed: dict[tuple[Kind, str], Sequence[Object]] = {}
+
+    def look(kind: Kind, namespace: str = "") -> Sequence[Object]:
+        if (kind, namespace) not in listed:
+            try:
+                listed[kind, namespace] = cluster.list(kind, namespace)
+            except RefusedError as error:
+                listed[kind, namespace] = ()
+                refused(f"{kind.plural}: {error.reason}")
+        return listed[kind, namespace]
+
+    return look

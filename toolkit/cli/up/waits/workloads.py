@@ -1,4 +1,4 @@
-"""Deployments, DaemonSets and StatefulSets: those that are waited for, and those of an operator (pure)."""
+"""Deployments, DaemonSets and StatefulSets: those that are waited for, and those of a custom resource (pure)."""
 
 from collections.abc import Iterable
 
@@ -12,6 +12,7 @@ from toolkit.engine.prediction.blocking_events import cause, latest
 KINDS = (kinds.DEPLOYMENT, kinds.DAEMON_SET, kinds.STATEFUL_SET)
 _QUOTA = "exceeded quota"
 """Of a pod that is refused for now: others end, and leave room."""
+_GOOD = frozenset({"Available", "Ready", "Success", "Active", "Established"})
 
 
 def verdict(obj: Object, look: Look) -> Verdict:
@@ -89,3 +90,18 @@ def observed(obj: Object) -> bool:
     """Whether its controller has seen a workload as it is."""
     seen, made = read(obj, "status", "observedGeneration"), read(obj, "metadata", "generation")
     return made is None or seen == made
+
+
+def judge_by_workloads(obj: Object, look: Look) -> Verdict:
+    """Return what fails of the workloads of a custom resource without a rule of its own, else its own status."""
+    outcome = operands(obj, look)
+    return waiting(status_text(obj)) if outcome.state == "done" else outcome
+
+
+def status_text(obj: Object) -> str:
+    """Return an object's status, in one line: the good condition that is not met, else state or phase."""
+    for kind, condition in conditions(obj).items():
+        if kind in _GOOD and condition.get("status") != "True":
+            return f"{kind} is {condition.get('status')}: {reason_of(condition)}"
+    words = [str(word) for key in ("state", "phase", "reason") if (word := read(obj, "status", key))]
+    return ": ".join(words) or "no status yet"

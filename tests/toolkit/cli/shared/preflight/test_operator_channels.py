@@ -16,7 +16,7 @@ from toolkit.cli.shared.preflight import operator_channels
 from toolkit.cli.shared.preflight.operator_channels import Examined
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.cli.status.platform_parts import Part, with_channels
-from toolkit.cli.up import installed_operators
+from toolkit.cli.up import after_update
 
 GPU, NAMESPACE, CATALOGUE = "gpu-operator-certified", "nvidia-gpu-operator", "certified-operators"
 SERVED = f"/apis/{kinds.PACKAGE_MANIFEST.api_version}"
@@ -204,7 +204,7 @@ def test_what_is_read_before_an_update_is_not_read_again_after_it() -> None:
     before = operator_channels.require(wanted, there)
     assert there.requests.count(SUBSCRIPTIONS) == 1
     there.requests.clear()
-    assert installed_operators.behind(wanted, there, before) == ()
+    assert after_update.behind(wanted, there, before) == ()
     assert there.requests == [SUBSCRIPTIONS]
 
 
@@ -219,19 +219,19 @@ def test_an_update_waits_for_operators_and_ends_when_olm_does_nothing(capsys: py
             there.answers[SUBSCRIPTIONS] = subscription("v26.3.2")
 
     before = operator_channels.examine(wanted.settings, there)
-    assert installed_operators.behind(wanted, there, before, lambda: now[0], pause) == ()
+    assert after_update.behind(wanted, there, before, lambda: now[0], pause) == ()
     assert now[0] > 100
     assert has(capsys.readouterr().out, f"Subscription {NAMESPACE}/gpu", "v26.3.1", "behind", "v26.3.2")
 
     by_hand = stack(approval="Manual")
     there.answers[SUBSCRIPTIONS], now[0] = subscription("v25.10.1", "UpgradePending"), 90.0
     before = operator_channels.examine(by_hand.settings, there)
-    assert installed_operators.behind(by_hand, there, before, lambda: now[0], pause) == ()
+    assert after_update.behind(by_hand, there, before, lambda: now[0], pause) == ()
     assert has(capsys.readouterr().out, "v25.10.1", f"oc -n {NAMESPACE} patch installplan install-1", "approved")
 
     there.answers[SUBSCRIPTIONS] = subscription("v25.10.1")
     begin = now[0]
-    (message,) = installed_operators.behind(
+    (message,) = after_update.behind(
         wanted, there, before, lambda: now[0], lambda seconds: now.__setitem__(0, now[0] + seconds)
     )
     assert has(message, "gpu.operator", "v25.10.1", "channel v26.3", "v26.3.2", f"Subscription {NAMESPACE}/gpu")

@@ -13,12 +13,10 @@ from tests.support.messages import has
 from tests.support.wait_objects import condition, ended, meta, pod, waits
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.up.waits.failure_duration import RECOVERED, FailureDuration
-from toolkit.cli.up.waits.pod_logs import last_lines
 from toolkit.cli.up.waits.rules import judge_of
 from toolkit.cli.up.waits.subject import Subject, going, subject
-from toolkit.cli.up.waits.verdict import DONE, failed, failing, waiting
-from toolkit.cli.up.waits.watcher import AGAIN, FIRST, Watcher
+from toolkit.cli.up.waits.verdict import DONE, RECOVERED, FailureDuration, failed, failing, waiting
+from toolkit.cli.up.waits.watcher import AGAIN, FIRST, Watcher, last_lines
 
 URN = "urn:pulumi:dev::hpc::kubernetes:operators.coreos.com/v1alpha1:Subscription::nfd"
 UNRESOLVED = {"conditions": [condition("ResolutionFailed", "True", "ConstraintsNotSatisfiable", "no such channel")]}

@@ -1,20 +1,17 @@
-"""All rules, one module for each kind, found by themselves: a module here defines exactly one `Rule`."""
+"""Rules by family, found by themselves: a module here defines `RULES`."""
 
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 
-from toolkit.cli.up.waits import generic
 from toolkit.cli.up.waits.verdict import Judge, Rule
+from toolkit.cli.up.waits.workloads import judge_by_workloads
 
 
-def _rule(module: str) -> Rule:
-    rules = [
-        value for value in vars(importlib.import_module(f"{__name__}.{module}")).values() if isinstance(value, Rule)
-    ]
-    if len(rules) != 1:
-        raise TypeError(f"toolkit/cli/up/waits/rules/{module}.py defines {len(rules)} rules; define exactly one")
-    return rules[0]
+def _rules(module: str) -> tuple[Rule, ...]:
+    """Return the rules of a module; raise AttributeError for one without `RULES`."""
+    rules: tuple[Rule, ...] = importlib.import_module(f"{__name__}.{module}").RULES
+    return rules
 
 
 def judges(rules: Iterable[Rule]) -> Mapping[tuple[str, str], Judge]:
@@ -30,10 +27,10 @@ def judges(rules: Iterable[Rule]) -> Mapping[tuple[str, str], Judge]:
     return by_kind
 
 
-RULES: tuple[Rule, ...] = tuple(_rule(module.name) for module in pkgutil.iter_modules(__path__))
+RULES = tuple(rule for module in pkgutil.iter_modules(__path__) for rule in _rules(module.name))
 _JUDGES = judges(RULES)
 
 
 def judge_of(group: str, kind: str) -> Judge:
-    """Return how objects of a kind are judged, in whatever version: by its own rule, else by its operands."""
-    return _JUDGES.get((group, kind), generic.judge)
+    """Return how objects of a kind are judged, in whatever version: by its own rule, else by its workloads."""
+    return _JUDGES.get((group, kind), judge_by_workloads)

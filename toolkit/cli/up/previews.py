@@ -1,4 +1,4 @@
-"""Whether an update repeats the last one, so that a preview before it has nothing to find."""
+"""The preview of an update: whether it needs one, and which fields that it removes are named before it starts."""
 
 import json
 import os
@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from core.files import digest, write_atomically
+from toolkit.cli.diff import engine_reviews, presentation, removed_fields
+from toolkit.cli.shared.cluster_client import Cluster
+from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
+from toolkit.review.sentences import bare
 
 _RESULTS = "out"
 """The folder that commands of `make` write to."""
 _FILE = "last-update"
+SKIPPED = ("--skip-preview",)
 
 
 class Repetition:
@@ -33,7 +38,7 @@ class Repetition:
             return ()
         recorded = self._file.read_text()
         self._file.unlink()
-        return ("--skip-preview",) if recorded == self._mark else ()
+        return SKIPPED if recorded == self._mark else ()
 
     def succeed(self) -> None:
         """Record the update."""
@@ -57,3 +62,21 @@ def _files(root: Path) -> Iterator[Path]:
             name for name in folders if name[0] not in "._" and not (name == _RESULTS and Path(folder) == root)
         )
         yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())
+
+
+def show_removed_fields(
+    stack: Stack, running: Engine, policies: Mapping[str, Any], cluster: Cluster
+) -> tuple[tuple[str, ...], int]:
+    """Print which fields of users an update removes; return the engine's arguments, and the number of its operations.
+
+    The engine has its own preview where a state has no resources yet, of which none can lose a field, and where an
+    update is refused, since it prints why.
+    """
+    if engine_reviews.is_empty(stack):
+        return (), 0
+    review = engine_reviews.preview(stack, running, policies)
+    if presentation.refused(review):
+        return (), 0
+    for sentence in removed_fields.cautions(review, cluster.find, cluster.dry_run):
+        print_warning(bare(sentence))
+    return SKIPPED, len(review.changed)

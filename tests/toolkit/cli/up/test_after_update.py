@@ -13,7 +13,7 @@ from tests.support.messages import has
 from tests.support.wait_objects import meta, pod
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.events import Account
-from toolkit.cli.up import former_drivers
+from toolkit.cli.up import after_update
 
 LIMIT = 60.0
 NEW, FORMER = "595.91.07", "580.105.08"
@@ -62,7 +62,7 @@ def kept(there: Hub, pause: Callable[[], None], *, op: str = "update") -> tuple[
         pause()
 
     account = Account(steps={"urn": [{"op": op, "type": POLICY, "old": {}}]})
-    return former_drivers.kept(account, there, LIMIT, lambda: now[0], wait), now[0]
+    return after_update.former_drivers(account, there, LIMIT, lambda: now[0], wait), now[0]
 
 
 def never() -> None:
@@ -80,7 +80,7 @@ def test_pods_that_nothing_replaces_fail_the_update(op: str) -> None:
 def test_nothing_is_reported_where_all_is_new_or_not_the_stacks_own(capsys: pytest.CaptureFixture[str]) -> None:
     """Pods of the present template are no message, nor is a policy that the update does not have; nothing waits."""
     assert kept(hub(NEW, template=1), never) == ((), 0)
-    assert former_drivers.kept(Account(), hub(NEW), LIMIT) == ()
+    assert after_update.former_drivers(Account(), hub(NEW), LIMIT) == ()
     assert not capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""Builds of OpenShift, and the images that pods wait for until one of them is done (pure).
+"""Builds of OpenShift, the ImageStreams that they fill, and the images that pods wait for until one is done (pure).
 
 Phases and reasons: openshift/api, build/v1/types.go.
 """
@@ -6,11 +6,11 @@ Phases and reasons: openshift/api, build/v1/types.go.
 import re
 from collections.abc import Iterable
 
-from core.apis import kinds
+from core.apis import kinds, names
 from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.up.waits.pods import IMAGE, statuses
-from toolkit.cli.up.waits.verdict import DONE, Look, Object, Verdict, failed, failing, waiting
+from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failed, failing, waiting
 
 _POD = "openshift.io/build.pod-name"
 """Annotation of a build: its pod."""
@@ -90,3 +90,27 @@ def _number(build: Object) -> int:
 def _pod(build: Object, look: Look) -> Object | None:
     name = metadata.annotations(build).get(_POD) or f"{metadata.name(build)}-build"
     return next((pod for pod in look(kinds.POD, metadata.namespace(build)) if metadata.name(pod) == name), None)
+
+
+def judge_image_stream(obj: Object, look: Look) -> Verdict:
+    """Return how far the build of the awaited tag is."""
+    filled = {str(tag.get("tag")) for tag in read(obj, "status", "tags") or () if tag.get("items")}
+    awaited = metadata.annotations(obj).get(names.AWAITED)
+    if awaited is None:
+        return DONE if filled else waiting("no image has come yet")
+    if awaited in filled:
+        return DONE
+    build = latest(metadata.namespace(obj), metadata.name(obj), awaited, look)
+    if build is not None:
+        verdict = judge(build, look)
+        return (
+            verdict.about(f"Build {metadata.name(build)}") if verdict.state != "done" else waiting("its build is done")
+        )
+    start = f"oc -n {metadata.namespace(obj)} start-build {metadata.name(obj)}"
+    return failing(f"no build of tag {awaited} has started: `{start}`", awaited)
+
+
+RULES = (
+    Rule(kinds.BUILD.group, (kinds.BUILD.kind,), judge),
+    Rule(kinds.IMAGE_STREAM.group, (kinds.IMAGE_STREAM.kind,), judge_image_stream),
+)

@@ -1,10 +1,16 @@
-"""Pods of jobs of every kind and generation, and the images that the cluster builds for them (pure)."""
+"""Jobs of every kind and generation, their pods, and the images that the cluster builds for them (pure).
+
+MPIJobs of v1alpha1 have a launcher's status, all later ones have conditions. The program itself ends an update by a job
+that has failed, with its pods' last log lines; the rules are for where it does not, so the failure of a job as a whole
+counts only when it lasts.
+"""
 
 from core.apis import kinds, names
-from policies.manifests.values import read
+from policies.manifests.values import entries, read
 from toolkit.cli.shared import metadata
-from toolkit.cli.up.waits import builds, pods, workloads
-from toolkit.cli.up.waits.verdict import Look, Object, Verdict, met, waiting
+from toolkit.cli.up.waits import pods, workloads
+from toolkit.cli.up.waits.rules import builds
+from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
 
 _LABELS = (
     names.JOB_NAME,
@@ -61,3 +67,46 @@ def _makes_pods(part: Object, job: Object) -> bool:
 
 def _phase(pod: Object) -> str:
     return str((pod.get("status") or {}).get("phase") or "")
+
+
+def judge_mpi_job(obj: Object, look: Look) -> Verdict:
+    """Return how far an MPIJob is."""
+    launcher = str(read(obj, "status", "launcherStatus") or "")
+    if met(obj, "Succeeded") is not None or launcher == "Succeeded":
+        return DONE
+    if (condition := met(obj, "Failed")) is not None:
+        return failing(reason_of(condition), "Failed")
+    if launcher == "Failed":
+        return failing("its launcher has failed", "Failed")
+    if (condition := met(obj, "Suspended")) is not None:
+        return waiting(f"suspended; {reason_of(condition)}")
+    if (pods_verdict := verdict(obj, look)) is not None:
+        return pods_verdict
+    return waiting("it runs" if met(obj, "Running") is not None or launcher == "Active" else "it has not started yet")
+
+
+def judge_job(obj: Object, look: Look) -> Verdict:
+    """Return how far a Job is."""
+    if met(obj, "Complete") is not None:
+        return DONE
+    for kind in ("Failed", "FailureTarget"):
+        if (condition := met(obj, kind)) is not None:
+            return failing(reason_of(condition), "Failed")
+    return unfinished(obj, look, active=read(obj, "status", "active"))
+
+
+def judge_train_job(obj: Object, look: Look) -> Verdict:
+    """Return how far a TrainJob is."""
+    if met(obj, "Complete") is not None:
+        return DONE
+    if (condition := met(obj, "Failed")) is not None:
+        return failing(reason_of(condition), "Failed")
+    active = any(read(job, "active") for job in entries(obj, "status", "jobsStatus"))
+    return unfinished(obj, look, active=active)
+
+
+RULES = (
+    Rule(kinds.MPI_JOB_V2BETA1.group, (kinds.MPI_JOB_V2BETA1.kind,), judge_mpi_job),
+    Rule(kinds.JOB.group, (kinds.JOB.kind,), judge_job),
+    Rule(kinds.TRAIN_JOB.group, (kinds.TRAIN_JOB.kind,), judge_train_job),
+)

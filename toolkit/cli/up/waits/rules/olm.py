@@ -1,12 +1,14 @@
-"""Subscriptions of OLM: resolution, catalogue, unpacking, install plan, and the version that they install.
+"""Subscriptions, InstallPlans and ClusterServiceVersions of OLM (pure).
 
 A Subscription is done when OLM has installed what the program waits for: the head of its channel or, where a user
 approves each plan, a version of it. After a change of the channel its status stays that of the former one for a moment,
 and for good where the channel has no upgrade of what is installed.
 
 OLM resolves again whenever a catalogue changes, and right after the start of one it finds nothing in it: what cannot
-be resolved is a failure only when it lasts. An InstallPlan that has failed stays so. Conditions and reasons:
-operator-framework/api, operators/v1alpha1/subscription_types.go.
+be resolved is a failure only when it lasts. An InstallPlan that has failed stays so. OLM takes a version out of Failed
+by itself as soon as its cause is gone, and installs it again and again where a Deployment is not ready in time, so that
+its phase changes while the pod fails: the pod shows it first. Conditions and reasons: operator-framework/api,
+operators/v1alpha1/subscription_types.go and clusterserviceversion_types.go.
 """
 
 import re
@@ -14,9 +16,21 @@ import re
 from core.apis import kinds, operator_versions
 from policies.manifests.values import read
 from toolkit.cli.shared import metadata
-from toolkit.cli.up.waits import pods
-from toolkit.cli.up.waits.rules import cluster_service_version, install_plan
-from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
+from toolkit.cli.shared.preflight.operator_conflicts import approval
+from toolkit.cli.up.waits import pods, workloads
+from toolkit.cli.up.waits.verdict import (
+    DONE,
+    Look,
+    Object,
+    Rule,
+    Verdict,
+    conditions,
+    failed,
+    failing,
+    met,
+    reason_of,
+    waiting,
+)
 
 _LASTING = ("ResolutionFailed", "BundleUnpackFailed")
 _UNHEALTHY = "CatalogSourcesUnhealthy"
@@ -24,9 +38,61 @@ _LATEST = "AtLatestKnown"
 _SLOW = ("BundleUnpacking", "InstallPlanPending", "InstallPlanMissing")
 _CATALOG = "olm.catalogSource"
 """Label of a catalogue's pod."""
+_OWNER, _OWNER_NAMESPACE = "olm.owner", "olm.owner.namespace"
+"""Labels of what OLM makes for a version."""
+_MET = "Present"
 
 
-def judge(obj: Object, look: Look) -> Verdict:
+def judge_version(obj: Object, look: Look) -> Verdict:
+    """Return how far a ClusterServiceVersion is."""
+    phase = str(read(obj, "status", "phase") or "")
+    if phase == "Succeeded":
+        return DONE
+    parts = (str(read(obj, "status", key) or "").strip() for key in ("reason", "message"))
+    text = ": ".join(part for part in (phase or "no phase yet", *parts) if part)
+    slow = ""
+    for deployment in look(kinds.DEPLOYMENT, metadata.namespace(obj)):
+        if _is_of(deployment, obj):
+            verdict = workloads.verdict({**deployment, "kind": kinds.DEPLOYMENT.kind}, look)
+            if verdict.bad:
+                return verdict.about(
+                    f"{text}; Deployment {metadata.name(deployment)}"
+                    if phase == "Failed"
+                    else metadata.name(deployment)
+                )
+            slow = slow or verdict.message
+    if phase == "Failed":
+        return failing(text, str(read(obj, "status", "reason")))
+    missing = [
+        f"{requirement.get('kind')} {requirement.get('name')} is {requirement.get('status')}"
+        for requirement in read(obj, "status", "requirementStatus") or ()
+        if phase == "Pending" and requirement.get("status") != _MET
+    ]
+    return waiting("; ".join([text, *missing, *([slow] if slow else [])]))
+
+
+def _is_of(deployment: Object, version: Object) -> bool:
+    marks = metadata.labels(deployment)
+    named = marks.get(_OWNER) == metadata.name(version) and marks.get(
+        _OWNER_NAMESPACE, metadata.namespace(version)
+    ) == metadata.namespace(version)
+    return named or metadata.owned_by(deployment, metadata.uid(version))
+
+
+def judge_plan(obj: Object, _look: Look) -> Verdict:
+    """Return how far an InstallPlan is; OLM does not try one again whose phase is Failed."""
+    phase = str(read(obj, "status", "phase") or "")
+    if phase == "Complete":
+        return DONE
+    if phase == "Failed":
+        wrong = [reason_of(condition) for condition in conditions(obj).values() if condition.get("status") == "False"]
+        return failed("; ".join(wrong) or str(read(obj, "status", "message") or "Failed"))
+    if phase == "RequiresApproval" or read(obj, "spec", "approved") is False:
+        return waiting(approval(metadata.namespace(obj), metadata.name(obj)))
+    return waiting(phase or "Planning")
+
+
+def judge_subscription(obj: Object, look: Look) -> Verdict:
     """Return how far a Subscription is."""
     if _done(obj):
         return DONE
@@ -57,8 +123,8 @@ def _done(obj: Object) -> bool:
 def _installing(obj: Object, look: Look) -> Verdict:
     """Return how far the InstallPlan and the version of a Subscription are."""
     parts = (
-        (kinds.INSTALL_PLAN, _plan(obj), install_plan.judge),
-        (kinds.CLUSTER_SERVICE_VERSION, read(obj, "status", "currentCSV"), cluster_service_version.judge),
+        (kinds.INSTALL_PLAN, _plan(obj), judge_plan),
+        (kinds.CLUSTER_SERVICE_VERSION, read(obj, "status", "currentCSV"), judge_version),
     )
     for kind, name, judged in parts:
         part = next(
@@ -91,4 +157,8 @@ def _catalogue(obj: Object, condition: Object, look: Look) -> Verdict:
     return bad.about(text) if bad else waiting(text)
 
 
-RULE = Rule(kinds.SUBSCRIPTION.group, (kinds.SUBSCRIPTION.kind,), judge)
+RULES = (
+    Rule(kinds.SUBSCRIPTION.group, (kinds.SUBSCRIPTION.kind,), judge_subscription),
+    Rule(kinds.INSTALL_PLAN.group, (kinds.INSTALL_PLAN.kind,), judge_plan),
+    Rule(kinds.CLUSTER_SERVICE_VERSION.group, (kinds.CLUSTER_SERVICE_VERSION.kind,), judge_version),
+)

@@ -1,12 +1,13 @@
-"""PersistentVolumeClaims: a lost one stays lost; one that is pending has the reason in its events."""
+"""Kubernetes' own workloads, and PersistentVolumeClaims: a pending one has the reason in its events (pure)."""
 
 from core.apis import kinds
 from policies.manifests.values import read
+from toolkit.cli.up.waits import workloads
 from toolkit.cli.up.waits.pods import newest_event
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failed, waiting
 
 
-def judge(obj: Object, look: Look) -> Verdict:
+def judge_claim(obj: Object, look: Look) -> Verdict:
     """Return how far a claim is."""
     phase = str(read(obj, "status", "phase") or "Pending")
     if phase == "Bound":
@@ -18,4 +19,7 @@ def judge(obj: Object, look: Look) -> Verdict:
     return waiting(f"{phase}; {newest.get('reason')}: {message}" if message else phase)
 
 
-RULE = Rule("", (kinds.PERSISTENT_VOLUME_CLAIM.kind,), judge)
+RULES = (
+    Rule("apps", tuple(kind.kind for kind in workloads.KINDS), workloads.verdict),
+    Rule("", (kinds.PERSISTENT_VOLUME_CLAIM.kind,), judge_claim),
+)
