@@ -239,7 +239,7 @@ def _retry(pod: Object) -> str:
 
 
 def listing(cluster: Cluster, refused: Callable[[str], None] = lambda _: None) -> Look:
-    """Return how a round lists kinds: each once, none of those that the user may not list; `refused` gets the reason."""
+    """Return how a round lists kinds, each once: none of those that the user may not list, which `refused` gets."""
     listed: dict[tuple[Kind, str], Sequence[Object]] = {}
 
     def look(kind: Kind, namespace: str = "") -> Sequence[Object]:
