@@ -57,7 +57,7 @@ GROUPS = {
         ),
         "render": _Entry("toolkit.cli.render", "Write the manifests of a stack, without its secrets."),
         "settings": _Entry(
-            "toolkit.cli.settings.command",
+            "toolkit.cli.settings",
             "Print a stack's settings with those of its bases.",
             "docs/guide/several-stacks.md",
         ),

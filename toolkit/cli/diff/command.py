@@ -10,15 +10,7 @@ import typer
 from stacks.layers import adoption
 from stacks.settings import extra_fields
 from stacks.settings.transforms import named
-from toolkit.cli.diff import (
-    commits,
-    engine_reviews,
-    existing_objects,
-    plans,
-    presentation,
-    removed_fields,
-    stack_status,
-)
+from toolkit.cli.diff import commits, engine_reviews, live_objects, plans, presentation, stack_status
 from toolkit.cli.shared import session, stack_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
@@ -125,8 +117,10 @@ def _with_context(
         return replace(settled_review, cautions=(*settled_review.cautions, *facts))
     cluster = session.cluster(stack)
     # What an unfinished update has made is there as well, and the next one takes it.
-    existing = () if settled_review.unsettled else existing_objects.caution(review, cluster.find, stack.options)
-    lost = () if settled_review.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
+    existing, lost = (), ()
+    if not settled_review.unsettled:
+        existing = (*live_objects.existing_cautions(review, cluster.find, stack.options),)
+        lost = (*live_objects.removed_field_cautions(review, cluster.find, cluster.dry_run),)
     declared = {*_declared(review)}
     stray = (
         *extra_fields.unused(stack.settings.extra, declared),

@@ -7,12 +7,35 @@ from pathlib import Path
 
 import typer
 
-from toolkit.cli.diff import comment_file
+from toolkit.cli.ci.comment import whole
 from toolkit.cli.shared.console import console, print_text
 from toolkit.cli.shared.errors import Problem, explain
 from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
-from toolkit.review import json_data, terminal
+from toolkit.review import comment, json_data, terminal
 from toolkit.review.model import Review
+
+
+def write_comment(path: Path, review: Review) -> Path | None:
+    """Write the comment; return the file of the whole review, or None where the comment has all of it."""
+    short, long = comment.write(review), comment.write(review, limit=None)
+    write_text(path, short)
+    _remove_file(whole.file_of(path))
+    if short == long or not path.is_file():  # not /dev/stdout
+        return None
+    write_text(whole.file_of(path), long)
+    return whole.file_of(path)
+
+
+def _remove_comment(path: Path) -> None:
+    """Remove the files of an earlier review; a link or a device stays."""
+    for file in (path, whole.file_of(path)):
+        _remove_file(file)
+
+
+def _remove_file(path: Path) -> None:
+    if path.is_file() and not path.is_symlink():  # not /dev/stdout
+        with suppress(OSError):
+            path.unlink()
 
 
 def present(review: Review, output: Path | None, as_json: Path | None) -> None:
@@ -34,7 +57,7 @@ def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool
     Earlier files are removed first, so that a command which is killed leaves none either.
     """
     for path in filter(None, (output, as_json)):
-        comment_file.remove(path)
+        _remove_comment(path)
     try:
         yield
     except typer.Exit:
@@ -52,7 +75,7 @@ def refused(review: Review) -> bool:
 
 
 def _files(review: Review, output: Path | None, as_json: Path | None) -> Path | None:
-    whole = comment_file.write(output, review) if output is not None else None
+    whole = write_comment(output, review) if output is not None else None
     if as_json is not None:
         write_text(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")
     return whole

@@ -1,21 +1,28 @@
 """`./hpc pulumi ...`: plain `pulumi` in the environment of a stack."""
 
+import os
+import shlex
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolkit.cli.pulumi import engine_options, preview, shell
-from toolkit.cli.shared import identity, session
+from toolkit.cli.pulumi import engine_options
+from toolkit.cli.shared import environment, identity, session, stack_checks
 from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.console import Reporter, print_notice, print_warning
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import SETTINGS, make_passphrase, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName
+from toolkit.cli.shared.policy_configuration import policy_arguments, settled
+from toolkit.cli.shared.preflight import update_checks
 from toolkit.cli.shared.stack import Stack
+from toolkit.engine import tools
+from toolkit.engine.plugins.locate import PROVIDER
 
 _CONFIG = "config"
 _LOOKING = {"refresh", "destroy", "down", "dn"}
@@ -34,6 +41,9 @@ PrintOption = Annotated[
     bool,
     typer.Option("--print-env", help='Print the environment, for a shell: eval "$(./hpc pulumi --print-env)".'),
 ]
+_PREVIEWS = {"preview", "pre"}
+_JSON = {"--json", "-j"}
+_PACK = "--policy-pack"
 
 
 def command(
@@ -55,10 +65,10 @@ def command(
     if print_env:
         if context.args:
             raise Problem("--print-env runs no command", f"Omit it, or omit {' '.join(context.args)}.")
-        shell.print_variables(stack)
+        _print_variables(stack)
         return
-    if _name(context.args) in preview.NAMES and _HELP.isdisjoint(context.args):
-        raise typer.Exit(preview.run(stack, context.args))
+    if _name(context.args) in _PREVIEWS and _HELP.isdisjoint(context.args):
+        raise typer.Exit(_preview(stack, context.args))
     running = session.engine(stack)
     words = [word for word in context.args if not word.startswith("-")]
     configures = words[:1] == [_CONFIG]
@@ -83,7 +93,7 @@ def command(
             session.require_provider(stack, running.program)
         match = _checked(stack, running, _name(context.args))
     updates = _name(context.args) in _UPDATING and _HELP.isdisjoint(context.args)
-    with preview.policies(stack, context.args) if updates else nullcontext(()) as options:
+    with _policies(stack, context.args) if updates else nullcontext(()) as options:
         status = running.run_interactively(*context.args, *options)
     if status == 0 and match and _name(context.args) in _CHANGING:
         identity.record(stack, running, match)
@@ -114,3 +124,77 @@ def _name(arguments: Sequence[str]) -> str:
     before = ["", *arguments]
     words = (word for word, last in zip(arguments, before, strict=False) if word[:1] != "-" and last not in _VALUED)
     return next(words, "")
+
+
+def _preview(stack: Stack, arguments: Sequence[str]) -> int:
+    """Run the engine's preview, and return its exit status; a policy pack among the arguments replaces the policies."""
+    stack.require_served()
+    stack.require_passable()
+    stack_checks.require_own_cluster(stack)
+    stack_checks.require_platform(stack)
+    stack_checks.warn_of_refused(stack)
+    stack_checks.require_fitting(stack)
+    checked = _policies(stack, arguments)
+    running = session.engine(stack)
+    engine_options.require_same(stack, running.environment, arguments, Path.cwd())
+    if identity.require_unless_unreachable(stack, running) is not None:
+        update_checks.require(stack, session.cluster(stack)).show()
+    plain = _JSON.isdisjoint(arguments)  # output for a program has nothing beside the engine's
+    if plain:
+        session.print_plugins(stack, running.program)
+    else:
+        session.require_provider(stack, running.program)
+    session.prepare(stack, running)
+    if plain:
+        update_checks.show_placements(stack.settings)
+    with checked as own:
+        return running.run_interactively(*arguments, *own)
+
+
+def _policies(stack: Stack, arguments: Sequence[str]) -> AbstractContextManager[Sequence[str]]:
+    """Return the engine's options for the policies of a stack; none where the arguments name a policy pack."""
+    if any(argument.partition("=")[0] == _PACK for argument in arguments):
+        return nullcontext(())
+    return policy_arguments(settled(stack.settings, None))
+
+
+def _print_variables(stack: Stack) -> None:
+    """Print the environment for plain `pulumi` and `kubectl`, as a shell reads it."""
+    if stack.simulated and not stack.kubeconfig.is_file():
+        text = f"there is no simulated cluster {stack.cluster_name} yet: `./hpc up {stack.options}` creates it"
+        print_notice(text)
+    stack.require_served()
+    stack.renew_copy()
+    environment.make_passphrase(stack, os.environ)
+    if stack.copied:
+        kept = ", and keeps its secrets" if stack.keeps_secrets else ""
+        print_notice(
+            f"pulumi reads {stack.copy}, a copy of {stack.file.name} for cluster {stack.cluster_name} "
+            f"({environment.SETTINGS}).\nChange {stack.file.name} itself: each ./hpc command makes the copy follow it"
+            f"{kept}.",
+        )
+    if _is_new(stack):
+        session.prepare(stack, session.engine(stack))  # the first plain `pulumi up` would find no stack
+    pulumi = tools.find("pulumi", progress=Reporter())
+    _warn_of_provider(stack, pulumi)
+    for key, value in environment.variables(stack, pulumi, os.environ).items():
+        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell
+
+
+def _is_new(stack: Stack) -> bool:
+    """Whether the stack has no state on its simulated cluster, which runs."""
+    if not stack.simulated:
+        return False
+    from toolkit.cli.shared.simulated import backend, cluster  # noqa: PLC0415 - for simulated clusters alone
+
+    return cluster.runs(stack.home) and not backend.of_cluster(stack.home).has(stack.name)
+
+
+def _warn_of_provider(stack: Stack, pulumi: Path) -> None:
+    """Print that plain `pulumi` gets no provider from here, or the stand-in on a real cluster."""
+    chosen = environment.plugins(stack, pulumi, os.environ)
+    if PROVIDER in chosen.missing:
+        print_warning(f"{session.provider_refusal(stack)}: plain `pulumi` downloads it, or fails.")
+        print_notice(session.provider_remedy(stack))
+    elif text := session.provider_caution(stack, chosen):
+        print_warning(text)

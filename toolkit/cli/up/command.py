@@ -22,8 +22,7 @@ from toolkit.cli.shared.policy_configuration import policy_arguments, settled
 from toolkit.cli.shared.preflight import update_checks
 from toolkit.cli.shared.preflight.operator_channels import Examined
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.status import tables
-from toolkit.cli.status.command import look
+from toolkit.cli.status.command import look, show_overview
 from toolkit.cli.status.jobs import FAILED
 from toolkit.cli.up import after_update, previews
 from toolkit.cli.up.previews import Repetition
@@ -107,7 +106,7 @@ def command(
     if status != 0 or failed or behind:
         print_notice(verdict(stack, account, failed, behind))
         raise typer.Exit(1)
-    tables.show(overview)
+    show_overview(overview)
     show_times(timings.steps, peak.bytes if peak else 0)
     print_text(f"stack {stack_name} is up; {summary.counted(events.counted(account.steps))}")
 

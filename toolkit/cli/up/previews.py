@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.files import digest, write_atomically
-from toolkit.cli.diff import engine_reviews, presentation, removed_fields
+from toolkit.cli.diff import engine_reviews, live_objects, presentation
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.engine import Engine
@@ -77,6 +77,6 @@ def show_removed_fields(
     review = engine_reviews.preview(stack, running, policies)
     if presentation.refused(review):
         return (), 0
-    for sentence in removed_fields.cautions(review, cluster.find, cluster.dry_run):
+    for sentence in live_objects.removed_field_cautions(review, cluster.find, cluster.dry_run):
         print_warning(bare(sentence))
     return SKIPPED, len(review.changed)

@@ -89,10 +89,10 @@ def _write(work: Work, matches: list[Candidate], output: Path | None, import_to:
         write_text(import_to, json.dumps(content, indent=4) + "\n")
     if output is not None:
         # Half of the platform's rules come with it.
-        from toolkit.cli.diff import comment_file, settings_facts  # noqa: PLC0415
+        from toolkit.cli.diff.presentation import write_comment  # noqa: PLC0415
+        from toolkit.cli.diff.settings_facts import of  # noqa: PLC0415
 
-        review = presentation.review(work.stack.name, matches, settings_facts.of(work.stack.settings))
-        comment_file.write(output, review)
+        write_comment(output, presentation.review(work.stack.name, matches, of(work.stack.settings)))
 
 
 def _confirmed(number: int) -> bool:

@@ -14,8 +14,8 @@ from core.yaml import text as yaml_text
 from stacks.loading.bases import SETTING, Whole
 from stacks.loading.settings import SettingsError, whole
 from tests.support.recorded import OURS, ROOT
+from toolkit.cli import settings
 from toolkit.cli.app import app
-from toolkit.cli.settings import document
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 VALUES = st.recursive(
@@ -66,7 +66,7 @@ def test_whatever_the_values_are_the_output_is_yaml(value: Any) -> None:
         for origins in (False, True):
             assert (
                 yaml_text.read(
-                    document.write(Whole(data, data, file.name, file.parent), file, file.parent, origins=origins)
+                    settings.written(Whole(data, data, file.name, file.parent), file, file.parent, origins=origins)
                 )
                 == content
             )
@@ -75,7 +75,7 @@ def test_whatever_the_values_are_the_output_is_yaml(value: Any) -> None:
 def test_a_file_without_settings_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A file without settings, and a stack that is not there, end in one message."""
     (tmp_path / "Pulumi.bare.yaml").write_text("config: {}\n")
-    monkeypatch.setattr("toolkit.cli.settings.command.ROOT", tmp_path)
+    monkeypatch.setattr("toolkit.cli.settings.ROOT", tmp_path)
     done = CliRunner().invoke(app, ["settings", "--stack", "bare"])
     assert "Pulumi.bare.yaml has no hpc:platform" in str(done.exception)
     done = CliRunner().invoke(app, ["settings", "--stack", "other"])

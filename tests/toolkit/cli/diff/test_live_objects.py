@@ -1,15 +1,28 @@
-"""What an update would remove of fields that users wrote with kubectl."""
+"""What an update meets on the cluster: fields of users that it removes, and objects that exist already."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
-from tests.support.reviews import made, review, same, updated
-from toolkit.cli.diff import removed_fields
+import pytest
+
+from tests.support.reviews import created, made, review, same, updated
+from toolkit.cli.diff import command as diff
+from toolkit.cli.diff import live_objects
+from toolkit.cli.diff.stack_status import LastUpdate
+from toolkit.cli.shared.cluster_client import RefusedError
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.stack import read
 from toolkit.review.sentences import bare
 
 NAME = {"name": "gpus", "namespace": "audio"}
 QUOTA: dict[str, Any] = {"metadata": NAME, "spec": {"hard": {"requests.nvidia.com/gpu": "8"}}}
 MORE: dict[str, Any] = {**QUOTA, "spec": {"hard": {"requests.nvidia.com/gpu": "16"}}}
+SPACE, OTHER = (made("core/v1:Namespace", {"metadata": {"name": each}}) for each in ("audio", "vision"))
+NEAR, FAR = (
+    made("core/v1:ResourceQuota", {"metadata": {"name": "gpus", "namespace": each}}) for each in ("audio", "vision")
+)
+FOUND = review(created(SPACE), created(OTHER), created(NEAR), created(FAR), same(made("core/v1:Node", {})))
 
 
 def entry(manager: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,12 +47,12 @@ def test_a_removal_is_named_with_its_author() -> None:
         return {**body, "spec": {**body["spec"], "scopes": []}}
 
     before, after = (made("core/v1:ResourceQuota", inputs) for inputs in (QUOTA, MORE))
-    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), live, fills_in))
+    (said,) = map(bare, live_objects.removed_field_cautions(review(updated(before, after)), live, fills_in))
     assert said == (
         "The update of ResourceQuota audio/gpus removes metadata.labels.team, written with kubectl-label: the program "
         "does not declare that. To keep it, declare it under extra of the settings."
     )
-    assert not [*removed_fields.cautions(review(same(before)), live, fills_in)]
+    assert not [*live_objects.removed_field_cautions(review(same(before)), live, fills_in)]
 
 
 def test_what_is_declared_is_not_removed() -> None:
@@ -47,7 +60,7 @@ def test_what_is_declared_is_not_removed() -> None:
     labels = {"metadata": {**QUOTA["metadata"], "labels": {"team": "vision"}}}
     spec = {"spec": {**MORE["spec"], "scopes": ["NotTerminating"]}}
     before, after = (made("core/v1:ResourceQuota", inputs) for inputs in (QUOTA, labels | spec))
-    assert not [*removed_fields.cautions(review(updated(before, after)), live, lambda _: None)]
+    assert not [*live_objects.removed_field_cautions(review(updated(before, after)), live, lambda _: None)]
 
 
 def test_everything_that_others_wrote_on_a_definition_is_removed() -> None:
@@ -70,7 +83,7 @@ def test_everything_that_others_wrote_on_a_definition_is_removed() -> None:
             "spec": {},
         }
 
-    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), there, lambda body: body))
+    (said,) = map(bare, live_objects.removed_field_cautions(review(updated(before, after)), there, lambda body: body))
     assert "removes metadata.labels.team, written with helm: the program does not declare" in said
 
 
@@ -93,5 +106,45 @@ def test_items_of_a_list_with_keys_are_removed_one_by_one() -> None:
     def fills_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**body, "spec": {**body["spec"], "ports": [{**item, **port} for item in body["spec"]["ports"]]}}
 
-    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), lambda *_: there, fills_in))
+    (said,) = map(bare, live_objects.removed_field_cautions(review(updated(before, after)), lambda *_: there, fills_in))
     assert "removes spec.ports[0].appProtocol and spec.ports[1], written with kubectl-edit" in said
+
+
+def test_what_is_there_is_reported_with_the_command() -> None:
+    """Objects that are to be created and exist are named, with the command that adopts them."""
+    asked = []
+
+    def live(*key: str) -> dict[str, Any] | None:
+        asked.append(key[1:])
+        return {} if key[3] == "audio" or key[2] == "audio" else None
+
+    assert [bare(each) for each in live_objects.existing_cautions(FOUND, live, "--stack lab")] == [
+        "2 objects of those to be created are on the cluster already, and the update would fail there: Namespace audio "
+        "and ResourceQuota audio/gpus. ./hpc state adopt --stack lab shows how they differ, and adopts them."
+    ]
+    assert asked == [("Namespace", "", "audio"), ("Namespace", "", "vision"), ("ResourceQuota", "audio", "gpus")]
+
+
+def test_a_cluster_that_does_not_show_it() -> None:
+    """A kind that may not be read, or a cluster that stops answering, does not end the review."""
+
+    def refused(*_: str) -> None:
+        raise RefusedError("it", "do it", "403")
+
+    def gone(*_: str) -> None:
+        raise Problem("gone", "wait")
+
+    assert list(live_objects.existing_cautions(FOUND, refused, "")) == []
+    assert list(live_objects.existing_cautions(FOUND, gone, "")) == []
+    assert list(live_objects.existing_cautions(review(same(SPACE)), gone, "")) == []
+
+
+def test_a_diff_says_it_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review begins with existing objects, but not where an interrupted update may have created them."""
+    has_all = SimpleNamespace(find=lambda *_: {}, find_all=lambda *_: [], list=lambda *_: [], dry_run=None)
+    monkeypatch.setattr("toolkit.cli.shared.session.cluster", lambda _: has_all)
+    wanted: Any = SimpleNamespace(options="--stack lab", settings=read("dev").settings)
+    (said,) = diff._with_context(wanted, FOUND, LastUpdate()).cautions
+    assert bare(said).startswith("4 objects of those to be created are on the cluster already")
+    (said,) = diff._with_context(wanted, FOUND, LastUpdate(cut_off=True)).cautions
+    assert "was interrupted" in said

@@ -1,1 +1,0 @@
-"""`./hpc settings`: what a stack's settings say, with their bases."""
