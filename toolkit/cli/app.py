@@ -79,14 +79,14 @@ GROUPS = {
     },
     "Site": {
         "hardware": _Entry(
-            "toolkit.cli.hardware.command",
+            "toolkit.cli.hardware",
             "Machines: what they need, what fits, how nodes differ.",
             "docs/guide/machines.md",
         ),
         "site": _Entry(
-            "toolkit.cli.site.command", "Hosts, switches and what else is around the cluster.", "docs/guide/site.md"
+            "toolkit.cli.site", "Hosts, switches and what else is around the cluster.", "docs/guide/site.md"
         ),
-        "data": _Entry("toolkit.cli.data.command", "The data sets that jobs train on.", "docs/guide/data.md"),
+        "data": _Entry("toolkit.cli.data", "The data sets that jobs train on.", "docs/guide/data.md"),
     },
     "Engine": {
         "state": _Entry(

@@ -89,11 +89,11 @@ def _rounds(records: Records) -> list[Run]:
 
 def _matrix(file: Path) -> "ConfusionMatrix":
     # Few reports have one.
-    from toolkit.cli.data import matrices  # noqa: PLC0415
+    from toolkit.cli.data import confusion  # noqa: PLC0415
     from toolkit.evidence.report.confusion import ConfusionMatrix  # noqa: PLC0415
 
-    matrix = matrices.read(file)
-    return ConfusionMatrix(matrix.classes, matrix.cells, [*matrices.findings(matrix)])
+    matrix = confusion.read_matrix(file)
+    return ConfusionMatrix(matrix.classes, matrix.cells, [*confusion.findings(matrix)])
 
 
 def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kept]:

@@ -1,11 +1,13 @@
-"""A data set of a stack, by its name on a command line."""
+"""What a command line names: a data set of a stack, or a card of classes."""
 
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
+from core.data_files import SUFFIX, DataFileError
 from core.datasets import lock
+from core.datasets.card import CARDS, Card, read_card
 from core.datasets.lock import Lock
 from stacks.loading.locks import stale
 from stacks.settings.data_sets import DataSetSettings
@@ -73,3 +75,17 @@ def list_file(lock_file: Path, split: str = "") -> Path:
 def shown(file: Path) -> str:
     """Return a file of the project as messages name it."""
     return str(file.relative_to(ROOT))
+
+
+def find_card(name: str) -> Card:
+    """Return the card of a name, or of a file; raise Problem where there is none or it is wrong."""
+    try:
+        if name in CARDS:
+            return CARDS[name]
+        if name.endswith(SUFFIX):
+            return read_card(Path(name))
+    except DataFileError as error:
+        raise Problem(str(error)) from None
+    raise Problem(
+        f"no card is called {name!r}", f"Known: {', '.join(CARDS)}; or name the file of your own, e.g. ours{SUFFIX}."
+    )

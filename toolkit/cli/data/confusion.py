@@ -1,6 +1,6 @@
 """`./hpc data confusion`: what a confusion matrix says of the data, and which minimum counts it suggests."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ import typer
 
 from core.datasets.card import Card
 from core.datasets.choice import card_of
-from toolkit.cli.data import cards, chosen, matrices
+from toolkit.cli.data import chosen
 from toolkit.cli.data.chosen import TenantOption
 from toolkit.cli.shared.console import Cell, print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
@@ -17,6 +17,8 @@ from toolkit.datasets import confusion
 from toolkit.datasets.confusion import Matrix
 
 _LEAST = 200
+WEAK = 0.5
+"""Recall below which a class is weak, where nothing else is given."""
 
 MatrixFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="CSV: a line of classes, then a line of counts for each class.")
@@ -38,7 +40,7 @@ def command(
     data_set: SetOption = None,
     stack: StackOption = DEFAULT_STACK,
     tenant: TenantOption = None,
-    below: BelowOption = matrices.WEAK,
+    below: BelowOption = WEAK,
     least: LeastOption = _LEAST,
     plain: JsonOption = False,
 ) -> None:
@@ -47,7 +49,7 @@ def command(
     Lists classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
     """
     class_card, frames = _card_and_frames(card, data_set, stack, tenant)
-    matrix = confusion.renamed(matrices.read(file), _spellings(class_card), str(file))
+    matrix = confusion.renamed(read_matrix(file), _spellings(class_card), str(file))
     proposal = confusion.proposal(matrix, frames, below=below, least=least)
     if plain:
         print_json(_data(matrix, proposal, below))
@@ -58,7 +60,7 @@ def command(
         for name, number in sorted(matrix.labelled.items(), key=lambda item: (-item[1], item[0]))
     )
     show_rows(f"{file}: {class_card.title}", ("class", "labelled", "recall", "verdict"), rows)
-    for finding in matrices.findings(matrix, below):
+    for finding in findings(matrix, below):
         print_text(f"- {finding}")
     if proposal:
         print_text("proposed for the data set:")
@@ -74,7 +76,7 @@ def _card_and_frames(
         return card_of(named.settings.card), named.lock.frames_by_class
     if card is None:
         raise Problem("the card of the matrix is not given", "Name it with --card, or a data set with --data-set.")
-    return cards.find(card), {}
+    return chosen.find_card(card), {}
 
 
 def _spellings(card: Card) -> Mapping[str, str]:
@@ -97,3 +99,22 @@ def _data(matrix: Matrix, proposal: Mapping[str, int], below: float) -> dict[str
         "rank_correlation": matrix.rank_correlation,
         "at_least": proposal,
     }
+
+
+def read_matrix(file: Path) -> Matrix:
+    """Return the matrix of a CSV file; raise Problem or DataSetError where it is none."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            return confusion.read(lines, str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{file} cannot be read: {error}", "Name a CSV file.") from None
+
+
+def findings(matrix: Matrix, below: float = WEAK) -> Iterator[str]:
+    """Yield what a matrix says of the data, as sentences."""
+    if matrix.empty:
+        yield f"not evaluated, for no label has it: {', '.join(matrix.empty)}"
+    if weak := [f"{name} {matrix.recall[name]:.2f}" for name in matrix.weak(below)]:
+        yield f"recall below {below:g}: {', '.join(weak)}"
+    if (correlation := matrix.rank_correlation) is not None:
+        yield f"rank correlation of labelled and recall: {correlation:+.2f} (1: what is frequent is recognised)"

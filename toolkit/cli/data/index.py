@@ -13,7 +13,7 @@ import typer
 from core.datasets.card import Card
 from core.progress import Step
 from core.wording import plural
-from toolkit.cli.data import cards
+from toolkit.cli.data import chosen
 from toolkit.cli.shared.console import Reporter, print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import path_option
@@ -49,7 +49,7 @@ def command(
     It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card;
     otherwise nothing is written. An older catalogue stays until the new one is complete.
     """
-    class_card = cards.find(card)
+    class_card = chosen.find_card(card)
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record
     with Reporter().step("listing files") as step:
         files = list_files(folder)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from core.datasets.card import Card
 from core.datasets.catalogue import Catalogue, as_of
 from core.datasets.source import DiscoverSource
-from toolkit.cli.data import cards, sources
+from toolkit.cli.data import chosen, sources
 from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import JsonOption, print_json
@@ -86,7 +86,7 @@ def _opened(file: Path, host: str | None, ca: Path | None, *, allow_stale: bool)
 
 def _card(source: Catalogue, name: str | None) -> Card:
     if name is not None:
-        return cards.find(name)
+        return chosen.find_card(name)
     if isinstance(source, SqliteCatalogue):
         return source.card()
     raise Problem("only a catalogue that ./hpc data index wrote has its card in it", "Name the card with --card.")

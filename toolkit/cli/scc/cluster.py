@@ -1,11 +1,12 @@
 """The cluster that a pod is judged against: SCCs, namespaces and RBAC, as far as files have them, else as shipped."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from core.apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
+from core.apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
 from policies.manifests.objects import Obj
 from policies.manifests.values import Path
 from policies.scc import (
@@ -26,8 +27,44 @@ from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED
 from policies.views.accounts import undecided
 from policies.views.admission_fields import freed
-from toolkit.cli.scc import arguments
+from policies.views.namespaces import ids
 from toolkit.cli.scc.remedies import LeastScc, least_scc, left_out
+
+
+class WrongArgument(Exception):
+    """An argument that cannot be meant; the message names it and lists the valid ones."""
+
+
+_EXAMPLE = "1000680000/10000"
+# Annotation -> whether a value of it can be read, and one that can.
+_FORMS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    SCC_UID_RANGE: (lambda value: ids(value) is not None, _EXAMPLE),
+    SCC_SUPPLEMENTAL_GROUPS: (lambda value: all(ids(part) is not None for part in value.split(",")), _EXAMPLE),
+    SCC_MCS: (bool, "s0:c26,c15"),
+}
+
+
+def annotations(options: Iterable[str]) -> dict[str, str]:
+    """Return annotations written as KEY=VALUE; raises WrongArgument."""
+    by_key: dict[str, str] = {}
+    for pair in options:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise WrongArgument(f"--annotation {pair}: write KEY=VALUE, e.g. {SCC_UID_RANGE}={_EXAMPLE}")
+        readable, example = _FORMS.get(key, (None, ""))
+        if readable is not None and not readable(value):
+            raise WrongArgument(f"--annotation {key}: {value!r} cannot be read; write it like {example}")
+        by_key[key] = value
+    return by_key
+
+
+def usable_sccs(requested: Iterable[str], names: Collection[str]) -> frozenset[str]:
+    """Return the SCCs that are to be usable, which are among `names`; raises WrongArgument."""
+    usable_names = frozenset(requested)
+    if lost := sorted(usable_names.difference(names)):
+        raise WrongArgument(f"--usable {lost[0]}: no such SCC; known: {', '.join(sorted(names))}")
+    return usable_names
+
 
 _ALWAYS_THERE = "restricted"
 """An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
@@ -95,7 +132,7 @@ class Cluster:
         self.source = f"OpenShift release {release}" if shipped else "the files"
         self.namespaces = {subject.name: subject for subject in subjects if _is(subject, NAMESPACE)}
         self._rbac = Rbac((subject.tree for subject in subjects), shipped_roles(release))
-        self._usable = arguments.usable(usable, self.sccs.keys())
+        self._usable = usable_sccs(usable, self.sccs.keys())
         self._by_all = USABLE_BY_ALL[release] & self.sccs.keys()
 
     def explain(self, request: PodRequest) -> Explained:

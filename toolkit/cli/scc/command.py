@@ -10,7 +10,7 @@ import typer
 from policies.scc import Release as OfRelease
 from policies.scc.batch import answers
 from toolkit.cli.shared.errors import print_error
-from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 
 ADMITTED, REFUSED, UNREADABLE = 0, 1, 2
 
@@ -35,7 +35,6 @@ Usable = Annotated[list[str] | None, typer.Option("--usable", help="SCC that RBA
 Annotations = Annotated[list[str] | None, typer.Option("--annotation", help="KEY=VALUE of the namespace; repeatable.")]
 Stack = Annotated[str, typer.Option("--stack", "-s", help="Stack whose SCCs, namespaces and RBAC are added.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print OpenShift's own message too.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Batch = Annotated[str, typer.Option("--batch", help="JSON lines {id, pod, namespace, user, usable, sccs}, or -.")]
 
 app = typer.Typer(help="Predict which SCC admits a pod, and why.", no_args_is_help=True)
@@ -61,7 +60,7 @@ def explain(
     annotation: Annotations = None,
     stack: Stack = "",
     verbose: Verbose = False,
-    plain: AsJson = False,
+    plain: JsonOption = False,
     batch: Batch = "",
 ) -> None:
     """Predict which SCC admits a pod, and what it changes.
@@ -80,17 +79,18 @@ def explain(
         _fail("name the pod's file, or the lines' with --batch")
     if group and not user:
         _fail("--group is one of --user, which is missing")
-    from toolkit.cli.scc import explanation  # noqa: PLC0415 - a batch needs neither YAML nor tables, and starts in half the time
+    # A batch needs neither YAML nor tables, and starts in half the time.
+    from toolkit.cli.scc import cluster, explanation, presentation  # noqa: PLC0415
 
     try:
-        annotations = explanation.annotations(annotation or ())
+        annotations = cluster.annotations(annotation or ())
         options = explanation.PodOptions(namespace, account, user, tuple(group or ()), annotations)
         explanations = explanation.explain(
             subjects, sccs or (), options, stack=stack, release=release, usable=usable or ()
         )
     except explanation.UNREADABLE as error:
         _fail(str(error))
-    explanation.show(explanations, plain=plain, verbose=verbose)
+    presentation.show(explanations, plain=plain, verbose=verbose)
     raise typer.Exit(ADMITTED if all(result.verdict.admitted for result in explanations) else REFUSED)
 
 

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.apis.fields import root
 from core.apis.kinds import POD
 from policies.manifests.values import read, show
+from policies.manifests.values import show as shown_path
 from policies.scc import running_as
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
 from policies.views.fields import Walk
@@ -15,11 +16,21 @@ from policies.views.placement import explain
 from toolkit.cli.scc.cluster import Explained
 from toolkit.cli.scc.remedies import LeastScc
 from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
+from toolkit.cli.shared.output import print_json
 
 # Messages of the plugin about the pod, repeated at each of its containers.
 _OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")
 _MOST_DROPPED = 20
 _HOST_PORT = re.compile(r"^\w+\[\d+\]\.(\w+\[\d+\]\.hostPort: )")
+
+
+def show(explanations: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
+    """Print verdicts: as JSON when `plain`, else as tables, with the plugin's own message when `verbose`."""
+    if plain:
+        print_json([as_json(explained) for explained in explanations])
+        return
+    for explained in explanations:
+        print_tables(explained, verbose=verbose)
 
 
 def as_json(explained: Explained) -> dict[str, Any]:
@@ -41,7 +52,7 @@ def as_json(explained: Explained) -> dict[str, Any]:
         "message": verdict.message,
         "wouldAdmitIfUsable": list(explained.fitting),
         "wouldAdmitWithItsIds": explained.elsewhere or None,
-        "wouldAdmitWithout": [show(place) for place in explained.left_out[1]] if explained.left_out else [],
+        "wouldAdmitWithout": [shown_path(place) for place in explained.left_out[1]] if explained.left_out else [],
         "leastScc": explained.least.manifest if explained.least else None,
         "notAmongTheFiles": explained.missing or None,
         "filledIn": dict(_added(request.pod, verdict.pod)),
@@ -98,7 +109,7 @@ def _dropped(pod: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields that a pod has and the API does not know: each place, and what is wrong with it."""
     for misfit in Walk(pod, root(POD.group, POD.kind), _MOST_DROPPED).misfits:
         if not misfit.problem:
-            yield show(misfit.path), explain(misfit)
+            yield shown_path(misfit.path), explain(misfit)
 
 
 def _verdict_rows(explained: Explained) -> Iterator[tuple[str, str]]:
@@ -123,7 +134,7 @@ def _remedies(explained: Explained) -> Iterator[str]:
         yield f"would be admitted by {explained.elsewhere} if {request.namespace.name} had the ids that it asks for"
     if explained.left_out:
         scc, places = explained.left_out
-        shown = ", ".join(dict.fromkeys(map(show, places)))
+        shown = ", ".join(dict.fromkeys(map(shown_path, places)))
         yield f"would be admitted by {scc} without {shown}: delete it where the program does without"
     fitting = [name for name in explained.fitting if name not in explained.privileged]
     privileged = [name for name in explained.fitting if name in explained.privileged]

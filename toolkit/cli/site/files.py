@@ -1,17 +1,21 @@
-"""The files of a stack's site: what they would be, and what is in a folder."""
+"""The files of a stack's site: what they would be, with what its nodes pull, and what is in a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from core.apis import kinds
+from policies.objects import Obj, objects
+from policies.views.images import Image, parse
+from policies.views.named_images import images_of
 from stacks.settings.platform import Settings
-from stacks.settings.site.content import NOTHING, Content
+from stacks.settings.site.content import NOTHING, Content, ImageName, Package
 from stacks.site import assembly as site
 from stacks.site import jobs as site_jobs
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.site import content
 from toolkit.render.manifests import manifests, registrations
 from toolkit.site import manifest
 from toolkit.site.groups import GROUPS
@@ -48,7 +52,7 @@ def _content(settings: Settings, stack: str) -> Content:
     """Return what the stack's nodes pull; found in half a second, and only where files say something of it."""
     if settings.site is None or settings.site.mirror is None:
         return NOTHING
-    return content.of(settings, manifests(registrations(stack, ROOT)))
+    return content_of(settings, manifests(registrations(stack, ROOT)))
 
 
 def stored(folder: Path, instead: Manifest | None = None) -> Manifest | None:
@@ -95,3 +99,39 @@ def inside(folder: Path, path: str) -> Path:
     if not file.resolve().is_relative_to(folder.resolve()):
         raise Problem(f"{folder / manifest.NAME} names {path}, which is outside of the folder", "Name another folder.")
     return file
+
+
+Tree = Mapping[str, Any]
+_DEFAULT_TAG = "latest"
+"""What a reference without tag and digest means."""
+
+
+def content_of(settings: Settings, manifests: Sequence[Tree]) -> Content:
+    """Return images and packages that the manifests of a stack name, but for images that its own builds push."""
+    images = images_of(manifests)
+    own = f"{settings.version.registry}/"
+    outside = {image: parse(image) for image in sorted(images.whole - images.built) if not image.startswith(own)}
+    unknown = [f"image {name!r}, which {image.fault}" for name, image in outside.items() if image.fault]
+    unknown += [f"what the Containerfile of build {build} names, in its repository" for build in sorted(images.unread)]
+    if settings.scale_pods:
+        unknown.append(f"images of Storage Scale container native {settings.scale_pods.version}, in IBM's manifest")
+    return Content(
+        images=tuple(_in_full(image) for image in outside.values() if not image.fault),
+        packages=tuple(_package(obj) for manifest in manifests for obj in objects(manifest) if _subscribes(obj)),
+        incomplete=tuple(sorted(images.beginnings)),
+        unknown=tuple(unknown),
+    )
+
+
+def _in_full(image: Image) -> ImageName:
+    tag = image.tag or ("" if image.digest else _DEFAULT_TAG)
+    return ImageName(repository=image.home, tag=tag, digest=image.digest)
+
+
+def _subscribes(subject: Obj) -> bool:
+    return (subject.group, subject.kind) == (kinds.SUBSCRIPTION.group, kinds.SUBSCRIPTION.kind)
+
+
+def _package(subscription: Obj) -> Package:
+    name, channel, source = (subscription.text("spec", field) for field in ("name", "channel", "source"))
+    return Package(name=name, channel=channel, catalogue=source)

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 
 from tests.support.commands import finished
 from tests.support.http_server import as_json, serving
-from toolkit.cli.data import afm_states, scale_access, status
+from toolkit.cli.data import scale_access, status
 from toolkit.cli.data.scale_gui import Cache, ScaleGui, ScaleGuiError
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
@@ -189,6 +189,6 @@ def test_the_next_gui_is_asked_where_the_first_cannot_be_reached(gui: Gui, keys:
 
 def test_each_state_says_whether_data_can_be_had() -> None:
     """States that IBM calls healthy are, and one that is not known is not."""
-    healthy = {name for name in afm_states.STATES if afm_states.meaning(name).healthy}
+    healthy = {name for name in status.STATES if status.meaning(name).healthy}
     assert healthy == {"Inactive", "FlushOnly", "Active", "Dirty", "Recovery", "QueueOnly"}
-    assert not afm_states.meaning("Sleeping").healthy
+    assert not status.meaning("Sleeping").healthy

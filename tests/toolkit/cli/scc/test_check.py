@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from stacks.loading.settings import load
-from toolkit.cli.scc import explanation, live
-from toolkit.cli.scc.check import exit_status
+from toolkit.cli.scc import check, explanation
+from toolkit.cli.scc.check import Admitted, Right, exit_status
 from toolkit.cli.scc.cluster import Cluster
-from toolkit.cli.scc.live import Admitted, Right
 from toolkit.cli.shared.paths import ROOT
 
 SETTINGS = load("dev", ROOT)
@@ -48,7 +47,7 @@ def predicted() -> Cluster:
 def test_the_tenants_account_alone_may_use_the_scc() -> None:
     """The server is asked for `use` of the SCC by name, in the namespace, for both accounts."""
     server = Server("system:serviceaccount:adas:mpi")
-    found = [*live.rights(SETTINGS, server)]
+    found = [*check.rights(SETTINGS, server)]
     assert [(each.account, each.expected, each.allowed, each.agrees) for each in found] == [
         ("adas/mpi", True, True, True),
         ("adas/default", False, False, True),
@@ -65,12 +64,12 @@ def test_the_tenants_account_alone_may_use_the_scc() -> None:
 @pytest.mark.parametrize("allowed", [(), ("system:serviceaccount:adas:mpi", "system:serviceaccount:adas:default")])
 def test_a_right_that_is_missing_or_too_much_differs(allowed: tuple[str, ...]) -> None:
     """Both a missing right and one of the default account are differences."""
-    assert not all(each.agrees for each in live.rights(SETTINGS, Server(*allowed)))
+    assert not all(each.agrees for each in check.rights(SETTINGS, Server(*allowed)))
 
 
 def test_without_rdma_there_is_no_such_scc() -> None:
     """Over Ethernet no account needs it, and none is asked for."""
-    assert [*live.rights(load("robotic-drive-ethernet", ROOT), Server())] == []
+    assert [*check.rights(load("robotic-drive-ethernet", ROOT), Server())] == []
 
 
 def test_annotations_are_compared_with_the_prediction(predicted: Cluster) -> None:
@@ -85,7 +84,7 @@ def test_annotations_are_compared_with_the_prediction(predicted: Cluster) -> Non
     builds = pod("multinode-1-build", "privileged")
     builds["metadata"]["labels"] = {"openshift.io/build.name": "multinode-1"}
     pods.append(builds)
-    found = {each.pod: each for each in live.admitted(pods, SETTINGS, predicted)}
+    found = {each.pod: each for each in check.admitted(pods, SETTINGS, predicted)}
     assert {name: each.agrees for name, each in found.items()} == {
         "adas/worker": True,
         "adas/plain": True,

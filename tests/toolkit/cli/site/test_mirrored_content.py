@@ -8,7 +8,7 @@ from stacks.loading import settings
 from stacks.settings.site.content import ImageName, Package
 from tests.support.recorded import ROOT
 from toolkit.cli.app import app
-from toolkit.cli.site import content
+from toolkit.cli.site import files
 
 POD = {
     "apiVersion": "v1",
@@ -33,7 +33,7 @@ SUBSCRIPTION = {
 
 def test_images_are_named_in_full() -> None:
     """Short names are Docker Hub's, without a tag latest; the cluster's own registry has no mirror."""
-    found = content.of(settings.load("prod", ROOT), [POD, SUBSCRIPTION])
+    found = files.content_of(settings.load("prod", ROOT), [POD, SUBSCRIPTION])
     assert {image.pulled for image in found.images} == {
         "docker.io/library/ubuntu:latest",
         f"quay.io/a/b@sha256:{'6a' * 32}",

@@ -20,7 +20,7 @@ from tests.conformance.schema import expect_conformity
 from tests.support.recorded import OURS, ROOT, environment
 from tests.support.stack_settings import changed, expect_refusal
 from tests.toolkit.site.groups.oc_mirror import ImageSetConfiguration
-from toolkit.cli.site import content
+from toolkit.cli.site.files import content_of
 from toolkit.render.manifests import manifests
 from toolkit.site.groups.mirror import GROUP
 from toolkit.site.output import Open, written
@@ -77,7 +77,7 @@ def test_every_image_of_a_stack_is_in_one_list(stack: str) -> None:
     """Each image that the manifests name is copied once, and found by tag or by digest, or it is the cluster's own."""
     wanted = mirrored(stack)
     found = manifests(environment(stack))
-    files, missing = rendered(wanted, content.of(wanted, found))
+    files, missing = rendered(wanted, content_of(wanted, found))
     copied = pairs(files["mapping.txt"])
     own = {each for each in of_containers(found) if each.startswith(f"{wanted.version.registry}/")}
     assert of_containers(found) - own <= copied.keys()
@@ -99,7 +99,7 @@ def test_every_image_of_a_stack_is_in_one_list(stack: str) -> None:
 def test_operators_are_copied_from_their_catalogues(stack: str) -> None:
     """Each package that a subscription names is in the image set with its channel, or there is no image set."""
     wanted = mirrored(stack)
-    pulled = content.of(wanted, manifests(environment(stack)))
+    pulled = content_of(wanted, manifests(environment(stack)))
     files, _ = rendered(wanted, pulled)
     if "imageset.yaml" in files:
         read = ImageSetConfiguration.model_validate(yaml.safe_load(files["imageset.yaml"]))
