@@ -127,3 +127,11 @@ def test_every_page_is_in_the_index() -> None:
     linked = {(index.parent / target).resolve() for target, _ in _LINK.findall(index.read_text())}
     parts = ("guide", "reference", "decisions")
     assert {page.name for part in parts for page in (index.parent / part).glob("*.md") if page not in linked} == set()
+
+
+def test_the_guide_names_every_example() -> None:
+    """The table of first-stack.md says of each example for which cluster it is, and names no other."""
+    page = (ROOT / "docs" / "guide" / "first-stack.md").read_text()
+    rows = re.findall(r"^\| [^|]+ \| (`.+) \|$", page.partition("## Examples")[2].partition("\n## ")[0], re.MULTILINE)
+    named = [name for row in rows[1:] for name in re.findall(r"`([^`]+)`", row)]
+    assert sorted(named) == sorted(path.stem for path in (ROOT / "stacks" / "examples").glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""The inputs of a resource: its type, name and annotations, their form for the API, and what a state has beside them."""
+"""The inputs of a resource: its type, name and annotations, their form for the API, what a state has beside them."""
 
 import hashlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Property values as Python has them, with secrets and unknowns kept; live ones cut down to what the program set (pure)."""
+"""Property values as Python has them, with secrets and unknowns kept; live ones cut to what was set (pure)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

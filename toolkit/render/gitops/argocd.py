@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.apis import names
-from toolkit.render.gitops import readme
-from toolkit.render.gitops.documents import dns_name, folder_of, manifest, text
+from toolkit.render.gitops.documents import annotated_manifest, argocd_page, dns_name, folder_of, text
 from toolkit.render.gitops.health import by_kind, lua_script
 from toolkit.render.gitops.waves import Member, Waves
 
@@ -19,7 +18,7 @@ _WAVE, _OPTIONS = "argocd.argoproj.io/sync-wave", "argocd.argoproj.io/sync-optio
 
 def files(waves: Waves, stack: str, folder: str, repository: str | None) -> dict[str, str]:
     """Return the files' texts by name; `folder` is their folder in the repository."""
-    written = {"README.md": readme.of_argocd(waves, stack)}
+    written = {"README.md": argocd_page(waves, stack)}
     written["application.yaml"] = text(_application(waves, stack, folder, repository or REPOSITORY))
     written["health/argocd-cm.yaml"] = text(_config_map(waves))
     written["health/argocd.yaml"] = text(_custom_resource(waves))
@@ -33,7 +32,7 @@ def _manifest(member: Member, number: int) -> dict[str, Any]:
     annotations = {_WAVE: str(number)}
     if options := [*_options(member)]:
         annotations[_OPTIONS] = ",".join(options)
-    return manifest(member, MANAGER, annotations)
+    return annotated_manifest(member, MANAGER, annotations)
 
 
 def _options(member: Member) -> Iterator[str]:

@@ -3,8 +3,7 @@
 from typing import Any
 
 from core.apis import kinds
-from toolkit.render.gitops import readme
-from toolkit.render.gitops.documents import dns_name, folder_of, manifest, text
+from toolkit.render.gitops.documents import annotated_manifest, dns_name, flux_page, folder_of, text
 from toolkit.render.gitops.health import KindHealth, by_kind, cel_expression, cel_failure, flux_checks
 from toolkit.render.gitops.waves import Member, Waves
 
@@ -17,14 +16,16 @@ _SHORTEST = 300  # seconds for a wave that the program gives no time
 
 def files(waves: Waves, stack: str, folder: str, source: str | None) -> dict[str, str]:
     """Return the files' texts by name; `folder` is their folder in the repository."""
-    written = {"README.md": readme.of_flux(waves, stack)}
+    written = {"README.md": flux_page(waves, stack)}
     listed = [f"kustomizations/wave-{number:02}.yaml" for number in range(len(waves.members))]
     index = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": listed}
     written["kustomization.yaml"] = text(index)
     for number, members in enumerate(waves.members):
         written[listed[number]] = text(_kustomization(members, number, stack, folder, source or SOURCE))
         for member in members:
-            written[f"{folder_of(number)}/{member.file}"] = text(manifest(member, MANAGER, _annotations(member)))
+            written[f"{folder_of(number)}/{member.file}"] = text(
+                annotated_manifest(member, MANAGER, _annotations(member))
+            )
     return written
 
 

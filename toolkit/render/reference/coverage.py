@@ -1,11 +1,13 @@
-"""docs/coverage/README.md and docs/coverage/: every row of the source documents, what does it, and what proves that."""
+"""docs/coverage: every row of the source documents, what does it, what proves that; and what each cited id asks for."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from core.yaml import text as yaml_text
 from toolkit.render.reference import markdown, tables
 from toolkit.render.reference.coverage_data import (
     DOCUMENTS,
@@ -43,11 +45,21 @@ _GAPS = (
 )
 _HEADS = ("id", "what it asks for", "verdict", "done by", "judged by", "proved by", "missing, or why; notes")
 
+DATA, POLICIES = FOLDER / "sources.yaml", FOLDER / "policies.yaml"
+_SOURCES = """# Sources
+
+Fields named source, and the pages generated from them, cite the source of a demand, a figure or a limit by an id. This
+page explains every cited id in our own words, by document. Which files meet a demand is in [coverage](README.md), and
+which rules hold the suggested policies in [their coverage](policies.md). Written from `sources.yaml` and the
+data of these two by `make docs`.
+"""
+
 
 def pages() -> dict[Path, str]:
     """Return the text of the pages, by their files."""
     overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{_gaps()}"))
-    return {FOLDER / "README.md": overview + "\n"} | {
+    explained = "\n\n".join((_SOURCES.rstrip(), *map(_source, documents())))
+    return {FOLDER / "README.md": overview + "\n", FOLDER / "sources.md": explained + "\n"} | {
         FOLDER / f"{document.name}.md": "\n\n".join(_page(document)) + "\n" for document in DOCUMENTS
     }
 
@@ -120,3 +132,38 @@ def _marked(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in (one for root in nodes for one in ast.walk(root)):
         if isinstance(node, ast.Attribute) and node.attr in LAYERS:
             yield node.attr
+
+
+class Source(NamedTuple):
+    """A source: its title, what it is, and what its ids require."""
+
+    title: str
+    about: str
+    rows: Mapping[str, str]
+
+
+def documents() -> list[Source]:
+    """Return the sources with their ids in natural order, those of the coverage pages among them."""
+    explained = from_coverage()
+    return [
+        Source(document["title"], document["about"], _sorted(_of(letter, explained) | document["rows"]))
+        for letter, document in yaml_text.read(DATA.read_text()).items()
+    ]
+
+
+def from_coverage() -> dict[str, str]:
+    """Return what the data of the coverage pages require, by id."""
+    policies: dict[str, dict[str, str]] = yaml_text.read(POLICIES.read_text())
+    return {name: entry.asks for name, entry in rows()} | {name: entry["asks"] for name, entry in policies.items()}
+
+
+def _source(document: Source) -> str:
+    return f"## {document.title}\n\n{document.about}\n\n{markdown.table(('id', 'what'), document.rows.items())}"
+
+
+def _of(letter: str, explained: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in explained.items() if name.startswith(f"{letter}-")}
+
+
+def _sorted(rows: Mapping[str, str]) -> dict[str, str]:
+    return dict(sorted(rows.items(), key=lambda row: markdown.natural(row[0])))

@@ -1,7 +1,7 @@
 """A model as tables of its fields: one for itself, and one for each model inside it."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
@@ -10,13 +10,63 @@ from pydantic import BaseModel
 
 from components.base.model import merging_keys
 from core.project import PRODUCT
-from toolkit.render.reference import markdown, shared_fields, type_text, value_types
-from toolkit.render.reference.shared_fields import SharedBases
+from toolkit.render.reference import markdown, type_text, value_types
 from toolkit.render.reference.value_types import ValueType
+
+ModelType = type[BaseModel]
+_WORTH = 2
+"""Rows that a table of its own must save."""
 
 ROOT = PRODUCT
 PACKAGES = tuple(ROOT / name for name in ("components", "stacks", "core"))
 HEADS = ("field", "type", "default", "what it is")
+
+
+@dataclass(frozen=True)
+class SharedBases:
+    """The bases with tables of their own, each with the models of the page that have its fields."""
+
+    users: Mapping[ModelType, Sequence[ModelType]]
+
+    def own(self, model: ModelType) -> list[str]:
+        """Return the fields of a model that no base's table describes."""
+        bases = self._above(model)
+        return [name for name in model.model_fields if not any(_same(model, base, name) for base in bases)]
+
+    def nearest(self, model: ModelType) -> list[ModelType]:
+        """Return the bases whose fields a model has, without those that these have as bases themselves."""
+        bases = self._above(model)
+        return [base for base in bases if not any(base in other.__mro__[1:] for other in bases)]
+
+    def _above(self, model: ModelType) -> list[ModelType]:
+        return [base for base in model.__mro__[1:] if base in self.users]
+
+
+def shared_bases(models: Iterable[ModelType]) -> SharedBases:
+    """Return the bases that models of a page share; of two that the same models have, the one with more fields."""
+    users: dict[ModelType, tuple[ModelType, ...]] = {}
+    for model in models:
+        for base in model.__mro__:
+            if issubclass(base, BaseModel) and base.model_fields:
+                users[base] = (*users.get(base, ()), model)
+    several = {base: having for base, having in users.items() if len(having) > 1}
+    widest = {
+        base: having
+        for base, having in several.items()
+        if not any(base in other.__mro__[1:] and having == several[other] for other in several)
+    }
+    bases = SharedBases(widest)
+    return SharedBases(
+        {base: having for base, having in widest.items() if (len(having) - 1) * len(bases.own(base)) >= _WORTH}
+    )
+
+
+def _same(model: ModelType, base: ModelType, name: str) -> bool:
+    return name in base.model_fields and _declaring(model, name) is _declaring(base, name)
+
+
+def _declaring(model: ModelType, name: str) -> type:
+    return next(kind for kind in model.__mro__ if name in inspect.get_annotations(kind))
 
 
 @dataclass
@@ -83,7 +133,7 @@ def document(model: type[BaseModel], *, level: int) -> str:
     Fields that several models have from one base are in its table alone, which is before that of the first.
     """
     model_parts = parts(model)
-    bases = shared_fields.of(part.model for part in model_parts)
+    bases = shared_bases(part.model for part in model_parts)
     sections = {model: _own_fields(model_parts[0], bases)}
     for part in model_parts[1:]:
         for base in reversed(part.model.__mro__[1:]):

@@ -13,9 +13,9 @@ from stacks.loading.bases import SETTING
 from stacks.loading.settings import file
 from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import data
-from toolkit.render.reference.settings_schema import settings
+from toolkit.render.reference.settings import settings_schema
 
-SCHEMA = jsonschema.Draft202012Validator(settings())
+SCHEMA = jsonschema.Draft202012Validator(settings_schema())
 MACHINES = [ROOT / "core" / "hardware" / "machines" / f"{name}.yaml" for name in PROFILES]
 FILES = [*(file(stack, ROOT) for stack in OURS), *sorted((ROOT / "stacks" / "bases").glob("*.yaml"))]
 FIRST = {name: stack for stack in reversed(OURS) for name in data(stack)}
