@@ -30,7 +30,7 @@ from toolkit.render.manifests import manifests
 from toolkit.render.reference import faults
 from toolkit.simulator import names
 from toolkit.simulator.cluster import ClusterSpec
-from toolkit.simulator.performance.node_faults import NodeFaults
+from toolkit.simulator.performance.job import NodeFaults
 
 pytestmark = pytest.mark.cluster
 

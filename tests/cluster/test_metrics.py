@@ -27,7 +27,7 @@ from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.render.manifests import manifests
 from toolkit.simulator import cluster, names
 from toolkit.simulator.cluster import ClusterSpec
-from toolkit.simulator.performance.node_faults import NodeFaults
+from toolkit.simulator.performance.job import NodeFaults
 
 pytestmark = pytest.mark.cluster
 

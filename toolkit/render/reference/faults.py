@@ -24,7 +24,7 @@ gets through: [test_fault_matrix.py](../../tests/cluster/test_fault_matrix.py),
 the same job passes. Written from `faults.yaml` by `make docs`.
 
 Faults of GPUs, NVLinks and PCIe bridges are an annotation of their node, `hpc.sim/faults` (fields of
-[NodeFaults](../../toolkit/simulator/performance/node_faults.py)). What the test of a node cannot see, a job between
+[NodeFaults](../../toolkit/simulator/performance/job.py)). What the test of a node cannot see, a job between
 nodes shows: with ACS its GPUs and links are whole, and only data from GPU to HCA is slow.
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the

@@ -8,9 +8,9 @@ from toolkit.simulator.actors import job_inputs, launcher
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.indexed_jobs import together
 from toolkit.simulator.actors.runtime import Runtime
-from toolkit.simulator.performance import nccl_tests, pod_commands
+from toolkit.simulator.performance import nccl_tests
 from toolkit.simulator.performance.job import Machine
-from toolkit.simulator.performance.programs import IMAGES
+from toolkit.simulator.performance.pod_commands import IMAGES
 
 _WORDS = re.compile(r"[\w.+-]+")
 _COMPUTING = frozenset({*nccl_tests.PROGRAMS, "run_and_time.sh", "vectorAdd"})
@@ -24,7 +24,7 @@ def computes(pod: Object) -> bool:
     """
     words = _WORDS.findall(pods.command(pod))
     if not words:
-        return pod_commands.basename(pods.image(pod)) in IMAGES
+        return pods.basename(pods.image(pod)) in IMAGES
     return any(word in _COMPUTING or word.endswith(".py") for word in words)
 
 

@@ -15,8 +15,7 @@ from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.indexed_jobs import together
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.home import Layout
-from toolkit.simulator.performance import node_faults
-from toolkit.simulator.performance.job import DEFAULT_SHM_MIB, ETHERNET_MTU, Launched, Machine, Worker
+from toolkit.simulator.performance.job import DEFAULT_SHM_MIB, ETHERNET_MTU, Launched, Machine, Worker, read_faults
 
 SCALE_LABEL = "scale"
 """On nodes: `true` where they are clients of Spectrum Scale."""
@@ -83,7 +82,7 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         gpudirect=_gpudirect(profile, driver),
         ethernet=on_ethernet or _is_ethernet(profile),
         storage_shared=pods.labels(node).get(SCALE_LABEL) == "true" and not profile.storage_ports,
-        faults=node_faults.read(pods.annotations(node).get(names.FAULTS)),
+        faults=read_faults(pods.annotations(node).get(names.FAULTS)),
         umad_for_all=not adapters,
     )
 

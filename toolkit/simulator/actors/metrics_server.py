@@ -19,9 +19,9 @@ from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import TROUBLE, Key
 from toolkit.simulator.actors.prometheus import RULES, Prometheus
 from toolkit.simulator.actors.runtime import Runtime
-from toolkit.simulator.metrics import dcgm_exporter, kube_state, node_exporter
-from toolkit.simulator.metrics.gpu_fields import GpuState, watts
-from toolkit.simulator.metrics.text import CONTENT_TYPE, exposition
+from toolkit.simulator.metrics import dcgm_exporter, exporters
+from toolkit.simulator.metrics.dcgm_exporter import GpuState, watts
+from toolkit.simulator.metrics.exporters import CONTENT_TYPE, exposition
 from toolkit.simulator.performance.job import Machine
 from toolkit.simulator.processes.ports import LOOPBACK
 from toolkit.simulator.state import METRICS
@@ -87,7 +87,7 @@ class MetricsServer:
 
     def _kube_state(self) -> str:
         quotas = self._quotas.list(kinds.RESOURCE_QUOTA)["items"]
-        return exposition(kube_state.families(self._runtime.pods.items(), quotas))
+        return exposition(exporters.pod_families(self._runtime.pods.items(), quotas))
 
     def _ports(self, node: Object) -> str:
         machine = job_inputs.machine(node, self._runtime)
@@ -97,12 +97,12 @@ class MetricsServer:
 
         def carried(hca: str) -> float:
             port = machine.hca(hca)
-            rate = port.rate_gbps * node_exporter.BYTES * SENDING_SHARE if port and hca in sending else 0.0
+            rate = port.rate_gbps * exporters.BYTES * SENDING_SHARE if port and hca in sending else 0.0
             return self._counters.advance(("bytes", machine.name, hca), rate, now)
 
         with self._counting:
             return exposition(
-                node_exporter.families(
+                exporters.port_families(
                     machine,
                     states=states,
                     lost=lambda hca: self._counters.total(("lost", machine.name, hca)),

@@ -1,6 +1,6 @@
-"""The reader of data sets, which is really run, and only on files that are on this machine.
+"""Programs that read shared files: shared-data, and the reader of data sets, which is really run.
 
-A volume of a simulated cluster has files where users put some: in the folder `volumes` of the cluster. The reader is
+The reader reads only files that are on this machine: those that users put in the folder `volumes` of the cluster. It is
 started from its own text, stacks/scripts/data_set.py; a pod with any other text is not run.
 """
 
@@ -82,3 +82,25 @@ def _on_this_machine(path: str, files: Mapping[str, Path]) -> Path | None:
         if PurePosixPath(path).is_relative_to(place):
             return folder / PurePosixPath(path).relative_to(place)
     return None
+
+
+MIB = 64
+
+
+def shared_data(_words: Sequence[str], job: Launched) -> Printed:
+    """Simulate it. Nothing is written: what counts is whose volume a pod has; a pod without one sees its own files."""
+    ranks = list(enumerate(job.processes))
+    count = len(ranks)
+    wrote = (f"shared-data: rank {rank} of {count} on {pod.name} wrote {MIB} MiB" for rank, pod in ranks)
+    reads = [
+        (rank, pod, other, "same" if pod == peer or {*pod.claims} & {*peer.claims} else "not seen")
+        for rank, pod in ranks
+        for other, peer in ranks
+        if other != rank
+    ]
+    lines = (
+        f"shared-data: rank {rank} of {count} on {pod.name} read rank {other}: {result}"
+        for rank, pod, other, result in reads
+    )
+    lost = any(result != "same" for *_, result in reads)
+    return Printed((*wrote, *lines), int(lost), "shared-data: not seen" if lost else "")

@@ -1,14 +1,13 @@
-"""Training programs of NVIDIA's examples: ResNet-50 v1.5, and A2D2's main.py, which has the options of UNet."""
+"""NVIDIA's examples: training of ResNet-50 v1.5, of A2D2 with the options of UNet, and the sample vectorAdd."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from core.apis.names import SIMULATED
 from core.hardware.measured import trained
-from toolkit.simulator.performance import random_draws, training
+from toolkit.simulator.performance import training
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.options import number, on, options
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, number, on, options, seeded
 
 HOOK = "(/workspace/rn50v15_tf/utils/hooks/benchmark_hooks.py:{line})"
 WARM_UP, EVERY, SHOWN = 20, 10, 100
@@ -48,7 +47,7 @@ def _resnet(arguments: Mapping[str, str], job: Launched) -> list[str]:
     iterations = number(arguments, "num_iter", 1)
     if arguments.get("iter_unit", "epoch") == "epoch":
         iterations = -(-iterations * IMAGENET // (batch * ranks))
-    draw = random_draws.draws(job.run, "iterations")
+    draw = seeded(job.run, "iterations")
     last = iterations - 1 - (iterations - 1 - WARM_UP) % EVERY
     shown = [*range(WARM_UP, min(iterations, WARM_UP + SHOWN), EVERY)]
     lines: list[str] = []
@@ -80,7 +79,7 @@ def _unet(arguments: Mapping[str, str], job: Launched) -> list[str]:
     compute = A2D2_STEP / training.slowest(job)
     seconds = training.step_seconds(job, compute, A2D2_PARAMETERS)
     factor = training.spread(job, "a2d2")
-    draw = random_draws.draws(job.run, "losses")
+    draw = seeded(job.run, "losses")
     words = " ".join(
         f"{name} : {arguments[name]}" for name in ("exec_mode", "batch_size", "max_steps") if name in arguments
     )
@@ -97,3 +96,31 @@ def _unet(arguments: Mapping[str, str], job: Launched) -> list[str]:
 
 def _dll(started: datetime, after: float, text: str) -> str:
     return f"DLL {started + timedelta(seconds=after):%Y-%m-%d %H:%M:%S.%f} - {text}"
+
+
+ELEMENTS, THREADS = 50_000, 256
+WHY = {
+    True: "no CUDA-capable device is detected",
+    False: "CUDA driver version is insufficient for CUDA runtime version",
+}
+"""What the CUDA runtime says, by whether there is a driver."""
+NO_GPU = "Failed to allocate device vector A (error code {why})!"
+
+
+def vector_add(_words: Sequence[str], job: Launched) -> Printed:
+    """Simulate the sample on the pod's first GPU."""
+    start = f"[Vector addition of {ELEMENTS} elements]"
+    if not (job.me.gpus and job.me.machine.has_driver):
+        failed = NO_GPU.format(why=WHY[job.me.machine.has_driver])
+        return Printed((start, failed), 1, failed)
+    blocks = -(-ELEMENTS // THREADS)
+    return Printed(
+        (
+            start,
+            "Copy input data from the host memory to the CUDA device",
+            f"CUDA kernel launch with {blocks} blocks of {THREADS} threads",
+            "Copy output data from the CUDA device to the host memory",
+            "Test PASSED",
+            "Done",
+        )
+    )

@@ -7,8 +7,9 @@ from core.hardware import cpus
 from core.hardware.adapters import adapter
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Device, Profile
 from core.hardware.profiles.records import MEMORY_REPORTED
-from toolkit.simulator.performance import buses, nvidia_smi, ports
+from toolkit.simulator.performance import nvidia_smi, ports
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.ports import device_address, gpu_address
 from toolkit.simulator.performance.printed import Printed
 
 MEMINFO, MODULES = "/proc/meminfo", "/proc/modules"
@@ -112,11 +113,11 @@ def lspci(words: Sequence[str], job: Launched) -> Printed:
     letters = "".join(word[1:] for word in words[1:] if word.startswith("-"))
     vendor = next((word.strip(":") for word in words[1:] if word.endswith(":")), "")
     devices: list[tuple[str, str, str, str, int, int | None]] = [
-        (buses.of_device(profile, port), MELLANOX_PCI_VENDOR, *_of_port(job, port)) for port in profile.devices
+        (device_address(profile, port), MELLANOX_PCI_VENDOR, *_of_port(job, port)) for port in profile.devices
     ]
     for gpu in range(profile.gpus):
         numa = next((node.id for node in profile.numa if gpu in node.gpus), None)
-        address = buses.address(profile, gpu)[4:].lower()
+        address = gpu_address(profile, gpu)[4:].lower()
         kind = "3D controller [0302]"
         devices.append((address, NVIDIA_PCI_VENDOR, kind, "NVIDIA Corporation Device", UNKNOWN_DEVICE, numa))
     lines = []

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from core.apis.names import SIMULATED
 from core.hardware.measured import MLPERF_BAND, SUPERMICRO_MACHINE, submission
-from toolkit.simulator.performance import random_draws, training
+from toolkit.simulator.performance import training
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, seeded
 
 GPUS, MEMORY_GB = 8, 32
 """What the parameters are for."""
@@ -75,7 +75,7 @@ def minutes(benchmark: Benchmark, job: Launched) -> float:
     """Return how long a run takes on the pod's machine."""
     profile = job.me.machine.profile
     measured = benchmark.faster if profile and profile.name == SUPERMICRO_MACHINE else 0.0
-    faster = measured + random_draws.draws(job.run, benchmark.name).gauss(0, SPREAD)
+    faster = measured + seeded(job.run, benchmark.name).gauss(0, SPREAD)
     return (
         benchmark.minutes / (1 + min(max(faster, MLPERF_BAND.least), MLPERF_BAND.most)) / training.gpu_factor(profile)
     )
@@ -84,7 +84,7 @@ def minutes(benchmark: Benchmark, job: Launched) -> float:
 def _run(benchmark: Benchmark, job: Launched) -> list[str]:
     seconds = minutes(benchmark, job) * 60
     begin, clock = job.started, job.started.timestamp()
-    draw = random_draws.draws(job.run, benchmark.name, "quality")
+    draw = seeded(job.run, benchmark.name, "quality")
 
     def event(after: float, key: str, value: object = None, **metadata: object) -> str:
         content = {"value": value, "metadata": {**metadata, "file": "train.py", "lineno": 0}}

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from core.apis.nccl import bus_factor
 from core.hardware.measured import NVLINK_COLLECTIVES
-from toolkit.simulator.performance import random_draws
 from toolkit.simulator.performance.communicator import Communicator
 from toolkit.simulator.performance.curves import CURVES, NVLINK, Curve, Segment
+from toolkit.simulator.performance.printed import seeded
 
 PAPER_HCAS, PAPER_GBPS, PAPER_NVLINK_GBS = 4, 100, 300
 PAPER_RANKS_PER_HCA = 2
@@ -86,7 +86,7 @@ def nvlink_curve(test: str) -> str:
 
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:
     """Return the time of one collective of `size` bytes, us; the same run has the same; `again` separates repeats."""
-    drawn = random_draws.draws(group.job.run, test, size, again).gauss(0, 1)
+    drawn = seeded(group.job.run, test, size, again).gauss(0, 1)
     spread = SPREADS[_layout(group)[0]][size_class(size)]
     return steady_us(group, test, size) * math.exp(spread * min(max(drawn, -MOST_DEVIATIONS), MOST_DEVIATIONS))
 

@@ -1,9 +1,8 @@
 """How NCCL fails where a pod or its node lacks something: the lines with the cause, and what is returned."""
 
-from toolkit.simulator.performance.communicator import Communicator
+from toolkit.simulator.performance.communicator import Communicator, Nccl
 from toolkit.simulator.performance.nccl_log import initialisation, shown, warning
 from toolkit.simulator.performance.printed import Printed
-from toolkit.simulator.performance.versions import Nccl
 
 SYSTEM_ERROR = {True: "unhandled system error", False: "unhandled system error (run with NCCL_DEBUG=INFO for details)"}
 NCCL_ERROR = 3

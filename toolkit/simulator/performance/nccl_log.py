@@ -7,9 +7,11 @@ to use its own network: with the plugin of HPC-X the name would be IBext, not IB
 
 from collections.abc import Iterator
 
-from toolkit.simulator.performance import buses, random_draws, rings
+from toolkit.simulator.performance import rings
 from toolkit.simulator.performance.communicator import SOCKET_INTERFACE, Communicator, Rank, joined
 from toolkit.simulator.performance.job import Worker
+from toolkit.simulator.performance.ports import gpu_bus
+from toolkit.simulator.performance.printed import seeded_bits
 
 SHOWN = ("INFO", "TRACE")
 """NCCL_DEBUG with which it logs how it connects."""
@@ -166,7 +168,7 @@ def _rank_name(group: Communicator, rank: Rank) -> str:
 
 def _bus(rank: Rank) -> int:
     profile = rank.worker.machine.profile
-    return buses.bus(profile, rank.gpu) << 12 if profile else 0
+    return gpu_bus(profile, rank.gpu) << 12 if profile else 0
 
 
 def _local(group: Communicator, source: Rank, target: Rank) -> str:
@@ -217,10 +219,10 @@ def ended(group: Communicator) -> Iterator[str]:
 
 def _init(group: Communicator, rank: Rank) -> str:
     version = group.version
-    comm = f"comm 0x{0x7F0000000000 + random_draws.number(38, group.job.run, 'comm', rank.number):x}"
+    comm = f"comm 0x{0x7F0000000000 + seeded_bits(38, group.job.run, 'comm', rank.number):x}"
     number = len(group.ranks)
     if not version.of_2020:
-        common = f"0x{random_draws.number(64, group.job.run, 'communicator'):x}"
+        common = f"0x{seeded_bits(64, group.job.run, 'communicator'):x}"
         return (
             f"ncclCommInitRank {comm} rank {rank.number} nranks {number} cudaDev {rank.device} nvmlDev {rank.device}"
             f" busId {_bus(rank):x} commId {common}"

@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from core.apis.nccl import bus_factor
-from toolkit.simulator.performance import buses, model, nccl_faults, nccl_log
+from toolkit.simulator.performance import model, nccl_faults, nccl_log
 from toolkit.simulator.performance.communicator import Communicator, communicator
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.ports import gpu_bus
 from toolkit.simulator.performance.printed import Printed, Program
 
 TESTS = (
@@ -138,7 +139,7 @@ def _header(request: Request, group: Communicator) -> Iterator[str]:
     yield "# Using devices"
     for rank in group.ranks:
         profile = rank.worker.machine.profile
-        bus = buses.bus(profile, rank.gpu) if profile else 0
+        bus = gpu_bus(profile, rank.gpu) if profile else 0
         name = profile.gpu_model if profile else ""
         process = nccl_log.pid(group, rank)
         if of_2020:

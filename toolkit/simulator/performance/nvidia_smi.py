@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from core.apis.names import SIMULATED
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import buses, random_draws, smi_query, topology_matrix
+from toolkit.simulator.performance import smi_query, topology_matrix
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.ports import gpu_address
+from toolkit.simulator.performance.printed import Printed, seeded
 
 CUDA = (
     (418, "10.1"),
@@ -137,7 +138,7 @@ def _headings(branch: int, widths: Sequence[int]) -> list[list[str]]:
 def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> list[list[str]]:
     wide, wider = branch >= FIRST_WIDE, branch >= FIRST_WIDER
     first, second, third = (41, 24 if wider else 22, 22) if wide else (31, 22, 22)
-    draw = random_draws.draws(job.run, "nvidia-smi", gpu)
+    draw = seeded(job.run, "nvidia-smi", gpu)
     degrees, watts = draw.randint(*DEGREES), draw.randint(*IDLE_WATTS)
     degrees = job.me.machine.faults.celsius.get(gpu, degrees)
     limit = f"{profile.gpu.watts}W" if profile.gpu.watts else "N/A"
@@ -153,7 +154,7 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
         power = f" N/A   {degrees}C    P0   {f'{watts}W / {limit:>4}':>11} "
         memory = _memory(total)
     rows = [
-        [named, _cell("", f"{buses.address(profile, gpu)} Off", second), _cell("", "0", third)],
+        [named, _cell("", f"{gpu_address(profile, gpu)} Off", second), _cell("", "0", third)],
         [power, _cell("", memory, second), _cell("     0%", "Default", third)],
     ]
     if branch >= FIRST_WITH_MIG:

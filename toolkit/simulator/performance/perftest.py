@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.hardware.profiles import Hca
-from toolkit.simulator.performance import link, ports, random_draws
+from toolkit.simulator.performance import link, ports
 from toolkit.simulator.performance.job import Launched, Machine, Worker
-from toolkit.simulator.performance.options import whole
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, seeded, seeded_bits, whole
 
 WORDS = {"write": "RDMA_Write", "send": "Send", "read": "RDMA_Read"}
 ITERATIONS = {"write": 5000, "send": 1000, "read": 1000}
@@ -146,7 +145,7 @@ def _stars() -> str:
 
 def _frequencies(job: Launched) -> tuple[str, ...]:
     """Return the warning that cores have different clocks, as in the Redpaper."""
-    draw = random_draws.draws(job.run, "clocks")
+    draw = seeded(job.run, "clocks")
     slow, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
     return (f"Conflicting CPU frequency values detected: {slow:.6f} != {other:.6f}. CPU Frequency is not max.",)
 
@@ -196,14 +195,12 @@ def _ends(request: Request, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) 
     for side, worker, hca in (("local", job.me, hcas[0]), ("remote", peer, hcas[1])):
         machine = worker.machine
         lid = f"{ports.lid(job.machines, machine, hca):#04x}" if not machine.ethernet else "0000"
-        qpn, psn, key = (random_draws.number(bits, test, worker.name, bits) for bits in (14, 24, 19))
+        qpn, psn, key = (seeded_bits(bits, test, worker.name, bits) for bits in (14, 24, 19))
         address = f" {side} address: LID {lid} QPN {qpn:#06x} PSN {psn:#06x}"
         if request.verb == "read":
             address += " OUT 0x10"
         if request.verb != "send":
-            address += (
-                f" RKey {key:#08x} VAddr {0x7F0000000000 | random_draws.number(32, test, worker.name) << 8:#016x}"
-            )
+            address += f" RKey {key:#08x} VAddr {0x7F0000000000 | seeded_bits(32, test, worker.name) << 8:#016x}"
         lines.append(address)
         if machine.ethernet:
             octets = [0] * 10 + [255, 255] + _address(worker)
@@ -224,7 +221,7 @@ def _pair_key(job: Launched, peer: Worker) -> str:
 def _table(request: Request, job: Launched, peer: Worker, both: tuple[Hca, Hca], mtu: int) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
-    draw = random_draws.draws(_pair_key(job, peer), request.verb, request.test, both[0].name)
+    draw = seeded(_pair_key(job, peer), request.verb, request.test, both[0].name)
     full = link.average(machine, min(port.rate_gbps for port in both), mtu) * draw.gauss(1, link.SPREAD)
     if request.test == "lat":
         return _latencies(request, full, draw.gauss(1, 0.02))

@@ -1,16 +1,70 @@
 """Simulates what a pod runs: its command, or what shells and interpreters start for it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from core.apis.mpirun import LAUNCHERS
-from toolkit.simulator.performance import data_set, shell, training
+from toolkit.simulator import pods
+from toolkit.simulator.performance import (
+    data_set,
+    examples,
+    host_tools,
+    listings,
+    mlperf,
+    nccl_tests,
+    nvidia_smi,
+    perftest,
+    ports,
+    preflight,
+    shell,
+    tf_cnn,
+    training,
+    verbs_tools,
+)
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.mpirun import mpirun
-from toolkit.simulator.performance.printed import Printed
-from toolkit.simulator.performance.programs import IMAGES, PROGRAMS
-from toolkit.simulator.performance.torchrun import torchrun
+from toolkit.simulator.performance.launchers import mpirun, torchrun
+from toolkit.simulator.performance.printed import Printed, Program
+
+PROGRAMS: Mapping[str, Program] = MappingProxyType(
+    {
+        **nccl_tests.PROGRAMS,
+        **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
+        "awk": host_tools.awk,
+        "cat": host_tools.cat,
+        "echo": listings.echo,
+        "getent": listings.getent,
+        "grep": listings.grep,
+        "ibdev2netdev": verbs_tools.ibdev2netdev,
+        "ibhosts": ports.ibhosts,
+        "ibstat": verbs_tools.ibstat,
+        "ibstatus": ports.ibstatus,
+        "ifconfig": listings.ifconfig,
+        "ip": listings.ip,
+        "ls": listings.ls,
+        "lscpu": host_tools.lscpu,
+        "lspci": host_tools.lspci,
+        "main.py": examples.main,
+        "numactl": host_tools.numactl,
+        "nvidia-smi": nvidia_smi.nvidia_smi,
+        "preflight.py": preflight.preflight,
+        "pytorch_synthetic_benchmark.py": tf_cnn.synthetic,
+        "run_and_time.sh": mlperf.run_and_time,
+        "shared_data": data_set.shared_data,
+        "tf_cnn_benchmarks.py": tf_cnn.tf_cnn,
+        "ulimit": listings.ulimit,
+        "vectorAdd": examples.vector_add,
+        "whoami": listings.whoami,
+    }
+)
+"""Name of a program, or of a Python script -> its simulation. One that is not here prints nothing and succeeds."""
+
+IMAGES: Mapping[str, Program] = MappingProxyType(
+    {"cuda-sample": examples.vector_add, "cuda-vector-add": examples.vector_add}
+)
+"""Last part of an image's repository -> what simulates the program that the image starts by itself."""
+
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 INTERPRETERS = frozenset({"python", "python3"})
@@ -24,7 +78,7 @@ def simulate(job: Launched) -> Printed:
             return program(job.words, job)
         except RecursionError:
             return Printed()  # a shell in a shell in a shell ...
-    entrypoint = IMAGES.get(basename(job.image))
+    entrypoint = IMAGES.get(pods.basename(job.image))
     return entrypoint((), job) if entrypoint else Printed()
 
 
@@ -64,11 +118,6 @@ def _text(words: Sequence[str], job: Launched) -> Printed:
     named = _NAMED.search(words[0]) if words else None
     simulated = PROGRAMS.get(named[0]) if named else None
     return simulated(words, job) if simulated else Printed()
-
-
-def basename(image: str) -> str:
-    """Return the last part of an image's repository: `cuda-sample` of `host/k8s/cuda-sample:tag@digest`."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def _shell(words: Sequence[str], job: Launched) -> Printed:

@@ -1,12 +1,11 @@
-"""Ports of the simulated fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
+"""Ports of the simulated fabric, for ibstatus and ibhosts, and PCI addresses of GPUs and adapters."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar
 
-from core.hardware.profiles import Device, Hca
-from toolkit.simulator.performance import random_draws
+from core.hardware.profiles import Device, Hca, Profile
 from toolkit.simulator.performance.job import Launched, Machine
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, seeded_bits
 
 D = TypeVar("D", bound=Device)
 SUBNET_MANAGER_LID = 0x9
@@ -35,7 +34,7 @@ NOT_OPENED = (
 
 def guid(machine: str, hca: str) -> int:
     """Return the GUID of a port."""
-    return VENDOR | random_draws.number(32, machine, hca)
+    return VENDOR | seeded_bits(32, machine, hca)
 
 
 def in_order(hcas: Iterable[D]) -> list[D]:
@@ -138,7 +137,7 @@ def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
         nodes += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
     nodes.append((guid("switch", "aggregation"), AGGREGATION_NODE))
     own_guid = guid(machine.name, hca.name)
-    return sorted(nodes, key=lambda entry: (entry[0] == own_guid, random_draws.number(16, entry[0])))
+    return sorted(nodes, key=lambda entry: (entry[0] == own_guid, seeded_bits(16, entry[0])))
 
 
 def ibhosts(words: Sequence[str], job: Launched) -> Printed:
@@ -151,3 +150,33 @@ def ibhosts(words: Sequence[str], job: Launched) -> Printed:
         lines = tuple(line.format(hca=name) for line in NOT_OPENED)
         return Printed(lines, 1, lines[-1])
     return Printed(tuple(f'Ca\t: {number:#018x} ports 1 "{what}"' for number, what in seen(job, hca)))
+
+
+_FIRST_BUS, _FIRST_OF_ADAPTERS, _BUSES = 0x1A, 0xE0, 0x100
+"""Where no document gives the buses of GPUs, and of adapters: one after the other from here."""
+
+
+def gpu_bus(profile: Profile, gpu: int) -> int:
+    """Return the PCI bus of a GPU."""
+    return profile.gpu_buses[gpu] if profile.gpu_buses else _FIRST_BUS + gpu
+
+
+def gpu_address(profile: Profile, gpu: int) -> str:
+    """Return the PCI address of a GPU as nvidia-smi prints it, 00000000:06:00.0."""
+    return f"00000000:{gpu_bus(profile, gpu):02X}:00.0"
+
+
+def device_address(profile: Profile, device: Device) -> str:
+    """Return the PCI address of an adapter's port as lspci -D prints it, 0000:18:00.0.
+
+    Of adapters that have none in the profile each is on a bus of its own, which is invented.
+    """
+    if device.pci:
+        return device.pci
+    taken = {int(hca.pci.split(":")[1], 16) for hca in profile.devices if hca.pci}
+    taken |= {gpu_bus(profile, gpu) for gpu in range(profile.gpus)}
+    free = [
+        number for number in (*range(_FIRST_OF_ADAPTERS, _BUSES), *range(1, _FIRST_OF_ADAPTERS)) if number not in taken
+    ]
+    unknown = [hca.name for hca in profile.devices if not hca.pci]
+    return f"0000:{free[unknown.index(device.name)]:02x}:00.0"

@@ -10,11 +10,10 @@ from itertools import permutations
 from core.apis.names import SIMULATED
 from core.hardware.measured import MEASURED_GPUS, MeasuredGpu
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import nvidia_smi, ports, random_draws
-from toolkit.simulator.performance.job import Launched, Worker
+from toolkit.simulator.performance import nvidia_smi, ports
+from toolkit.simulator.performance.job import Launched, NodeFaults, Worker
 from toolkit.simulator.performance.listings import MEMLOCK_KIB
-from toolkit.simulator.performance.node_faults import NodeFaults
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, seeded
 
 TORCH, CUDA = "2.11.0+cu130", "13.0"
 SECONDS_PER_GPU = 2.5
@@ -99,7 +98,7 @@ class _Gpu:
 
     def spread(self, *of: object) -> float:
         """Return a factor for a rate: hardware is slower now and then, and hardly ever faster."""
-        draw = random_draws.draws(self.job.run, "preflight", self.number, *of)
+        draw = seeded(self.job.run, "preflight", self.number, *of)
         return 1 + max(-3.0, min(1.0, draw.gauss(0, 1))) * SPREAD
 
 
@@ -138,7 +137,7 @@ def _load(gpu: _Gpu) -> str:
         rate = f"{measured.bf16_tflops * gpu.spread('load') * part:.1f}"
         clock, most = f"{measured.loaded_mhz * part:.0f}", str(measured.most_mhz)
     power = f"{watts * part:.2f}" if watts else "none"
-    usual = random_draws.draws(gpu.job.run, "degrees", gpu.number).randint(*DEGREES)
+    usual = seeded(gpu.job.run, "degrees", gpu.number).randint(*DEGREES)
     degrees = gpu.faults.celsius.get(gpu.number, usual)
     generation = PCIE_GENERATION.get(gpu.profile.nvlink.generation, "none")
     return (

@@ -1,7 +1,9 @@
-"""What a program leaves: the form in which every simulated program answers."""
+"""What simulated programs share: the form of their answers, options of command lines, repeatable random numbers."""
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from toolkit.simulator.performance.job import Launched
 
@@ -19,3 +21,47 @@ class Printed:
 
 Program = Callable[[Sequence[str], Launched], Printed]
 """Simulates a program: gets its arguments, the first of which is its own path, and the job."""
+
+
+def options(words: Sequence[str]) -> Mapping[str, str]:
+    """Return name -> value, without the dashes; an option without a value has an empty one."""
+    value_of: dict[str, str] = {}
+    name = ""
+    for word in words:
+        if word.startswith("-"):
+            name, _, found_value = word.lstrip("-").partition("=")
+            value_of[name] = found_value
+            name = "" if "=" in word else name
+        elif name:
+            value_of[name] = word
+            name = ""
+    return value_of
+
+
+DIGITS = 9
+"""Most of a number that is believed; a command line may contain anything."""
+
+
+def whole(text: str, otherwise: int) -> int:
+    """Return a positive number, `otherwise` for what is none."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS and int(text) > 0 else otherwise
+
+
+def number(values: Mapping[str, str], name: str, otherwise: int) -> int:
+    """Return the positive number that an option gives, `otherwise` where it gives none."""
+    return whole(values.get(name, ""), otherwise)
+
+
+def on(values: Mapping[str, str], name: str) -> bool:
+    """Return whether a switch is on: --name, --name=true."""
+    return name in values and values[name].lower() in ("", "1", "true", "yes", "t")
+
+
+def seeded(*of: object) -> Random:
+    """Return a source of random numbers that depends on `of` alone, in any process."""
+    return Random("/".join(map(str, of)))  # noqa: S311 - figures of a simulated machine, no secret
+
+
+def seeded_bits(bits: int, *of: object) -> int:
+    """Return a number of so many bits that depends on `of` alone."""
+    return int(hashlib.sha256("/".join(map(str, of)).encode()).hexdigest(), 16) % (1 << bits)

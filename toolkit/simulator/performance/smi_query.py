@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from core.hardware.gpus import ARCHITECTURES
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import buses, random_draws
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.ports import gpu_address
+from toolkit.simulator.performance.printed import seeded_bits
 
 Entry = tuple[str, str, "str | list[Entry]"]
 """What a value is called in the text and in the XML, and the value, or what belongs to it."""
@@ -21,7 +22,7 @@ def as_text(job: Launched, profile: Profile, memory_mib: int, cuda: str) -> list
     lines += [_pair(0, name, value) for name, _, value in _head(job, cuda)]
     lines.insert(-1, "")
     for gpu in job.me.gpus:
-        lines += [f"GPU {buses.address(profile, gpu)}", *_text(_gpu(job, profile, gpu, memory_mib), 1), ""]
+        lines += [f"GPU {gpu_address(profile, gpu)}", *_text(_gpu(job, profile, gpu, memory_mib), 1), ""]
     return lines
 
 
@@ -30,7 +31,7 @@ def as_xml(job: Launched, profile: Profile, memory_mib: int, cuda: str) -> list[
     lines = ['<?xml version="1.0" ?>', f'<!DOCTYPE nvidia_smi_log SYSTEM "{DTD}">', "<nvidia_smi_log>"]
     lines += _xml(_head(job, cuda), 1)
     for gpu in job.me.gpus:
-        lines.append(f'\t<gpu id="{buses.address(profile, gpu)}">')
+        lines.append(f'\t<gpu id="{gpu_address(profile, gpu)}">')
         lines += [*_xml(_gpu(job, profile, gpu, memory_mib), 2), "\t</gpu>"]
     return [*lines, "", "</nvidia_smi_log>"]
 
@@ -46,12 +47,12 @@ def _head(job: Launched, cuda: str) -> list[tuple[str, str, str]]:
 
 def uuid(machine: str, gpu: int) -> str:
     """Return the UUID of a machine's GPU, GPU-6f1b..., which is invented."""
-    digits = f"{random_draws.number(128, machine, 'gpu', gpu):032x}"
+    digits = f"{seeded_bits(128, machine, 'gpu', gpu):032x}"
     return "GPU-" + "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def _gpu(job: Launched, profile: Profile, gpu: int, memory_mib: int) -> list[Entry]:
-    address = buses.address(profile, gpu)
+    address = gpu_address(profile, gpu)
     mode = "Disabled" if profile.gpu.mig_instances else NOT_GIVEN
     watts = f"{profile.gpu.watts}.00 W" if profile.gpu.watts else NOT_GIVEN
     return [

@@ -1,12 +1,12 @@
-"""tf_cnn_benchmarks with Horovod: every rank prints its rate, and at the end the job's."""
+"""Horovod's benchmarks: tf_cnn_benchmarks, where every rank prints its rate, and pytorch_synthetic_benchmark.py."""
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 from core.apis.names import SIMULATED
-from toolkit.simulator.performance import random_draws, training
+from toolkit.simulator.performance import training
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.options import number, on, options
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, number, on, options, seeded
 
 STEPS, EVERY = 100, 10
 """Steps, and how many of them there are between two lines: its defaults."""
@@ -77,7 +77,7 @@ def _ranks(arguments: Mapping[str, str], job: Launched, rate: float) -> list[str
     steps = number(arguments, "num_batches", STEPS)
     interval = number(arguments, "display_every", EVERY)
     shown = tuple(dict.fromkeys((1, *range(interval, steps + 1, interval)[-MOST:])))
-    draws = [random_draws.draws(job.run, "tf_cnn", rank) for rank in ranks]
+    draws = [seeded(job.run, "tf_cnn", rank) for rank in ranks]
     lines = [line for _ in ranks for line in ("Done warm up", "Step\tImg/sec\ttotal_loss")]
     rows = {rank: [_step(step, rate, draws[rank]) for step in shown] for rank in ranks}
     for at, step in enumerate(shown):
@@ -89,10 +89,40 @@ def _ranks(arguments: Mapping[str, str], job: Launched, rate: float) -> list[str
     return lines
 
 
-def _step(step: int, rate: float, draw: random_draws.Random) -> str:
+def _step(step: int, rate: float, draw: Random) -> str:
     """Return a line: the mean since the warm-up, which settles as steps are added."""
     deviation = JITTER * rate
     mean = rate + draw.gauss(0, deviation / step**0.5 / 4)
     uncertainty, jitter = (0.0, 0.0) if step == 1 else (deviation / step**0.5, deviation * draw.uniform(0.5, 1.2))
     loss = 7.4 + 0.8 / step**0.3 + draw.uniform(-0.02, 0.02)
     return f"{step}\timages/sec: {mean:.1f} +/- {uncertainty:.1f} (jitter = {jitter:.1f})\t{loss:.3f}"
+
+
+def synthetic(words: Sequence[str], job: Launched) -> Printed:
+    """Simulate pytorch_synthetic_benchmark.py at ResNet-50's rate with 32 bits: no document prints its own."""
+    arguments = options(words)
+    joined = training.joined(job)
+    if joined.exit_code:
+        return joined
+    ranks = max(len(job.processes), 1)
+    batch = number(arguments, "batch-size", 32)
+    name = arguments.get("model", "resnet50")
+    network = training.NETWORKS.get(name, training.NETWORKS["resnet50"])
+    rate = training.images_per_second(job, network, "fp32", batch) * training.spread(job, "synthetic")
+    draw = seeded(job.run, "synthetic", "iterations")
+    rates = [rate * draw.gauss(1, JITTER) for _ in range(number(arguments, "num-iters", 10))[:MOST]]
+    mean = sum(rates) / len(rates)
+    around = 1.96 * (sum((figure - mean) ** 2 for figure in rates) / len(rates)) ** 0.5
+    return Printed(
+        (
+            *joined.lines,
+            f"Model: {name}",
+            f"Batch size: {batch}",
+            f"Number of GPUs: {ranks}",
+            "Running warmup...",
+            "Running benchmark...",
+            *(f"Iter #{at}: {figure:.1f} img/sec per GPU" for at, figure in enumerate(rates)),
+            f"Img/sec per GPU: {mean:.1f} +-{around:.1f}",
+            f"Total img/sec on {ranks} GPU(s): {ranks * mean:.1f} +-{ranks * around:.1f}",
+        )
+    )

@@ -12,10 +12,10 @@ from core.apis.names import SIMULATED
 from core.hardware import profiles
 from core.hardware.measured import REDPAPER_MACHINE, TCP_RATES, trained
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import model, nccl_faults, nccl_log, random_draws
+from toolkit.simulator.performance import model, nccl_faults, nccl_log
 from toolkit.simulator.performance.communicator import communicator
 from toolkit.simulator.performance.job import Launched, Worker
-from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.printed import Printed, seeded
 
 SPREAD = 0.003
 """Standard deviation of a whole job's rate from run to run: an assumption, the paper prints medians of five."""
@@ -120,7 +120,7 @@ def images_per_second(job: Launched, network: Network, precision: str, batch: in
 
 def spread(job: Launched, *what: object) -> float:
     """Return the factor by which this run differs from the median of many."""
-    return random_draws.draws(job.run, *what).gauss(1, SPREAD)
+    return seeded(job.run, *what).gauss(1, SPREAD)
 
 
 def joined(job: Launched) -> Printed:

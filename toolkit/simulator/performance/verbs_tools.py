@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from core.hardware.adapters import adapter
 from core.hardware.profiles import Device
 from core.hardware.profiles.records import OtherDevice
-from toolkit.simulator.performance import buses, ports
+from toolkit.simulator.performance import ports
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.ports import device_address
 from toolkit.simulator.performance.printed import Printed
 
 NO_RATE = 40
@@ -56,7 +57,7 @@ def in_sysfs(job: Launched) -> list[str]:
         f"lrwxrwxrwx. 1 root root 0 {date} {device.name} -> "
         f"../../devices/pci{address[:-5]}/{address}/infiniband/{device.name}"
         for device in sorted(profile.devices, key=lambda port: port.name)
-        for address in [buses.of_device(profile, device)]
+        for address in [device_address(profile, device)]
     ]
 
 

@@ -215,4 +215,4 @@ def test_a_stack_is_read_without_the_simulator() -> None:
     read_with, described_with = (line.split() for line in done.stdout.splitlines())
     assert not [name for name in read_with if name.startswith("toolkit.simulator")]
     assert {"toolkit.simulator.cluster", "toolkit.simulator.bootstrap.apply"} <= set(described_with)
-    assert not {"toolkit.simulator.actors.podactor", "toolkit.simulator.performance.programs"} & set(described_with)
+    assert not {"toolkit.simulator.actors.podactor", "toolkit.simulator.performance.pod_commands"} & set(described_with)

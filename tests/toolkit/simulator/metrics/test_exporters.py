@@ -7,12 +7,10 @@ import pytest
 
 from core.hardware.profiles import PROFILES
 from toolkit.simulator.actors.metrics_server import Counters
-from toolkit.simulator.metrics import dcgm_exporter, kube_state, node_exporter
-from toolkit.simulator.metrics.dcgm_exporter import Counter, HeldGpu, ListError
-from toolkit.simulator.metrics.gpu_fields import GpuState, values
-from toolkit.simulator.metrics.text import Family, exposition
-from toolkit.simulator.performance.job import Machine
-from toolkit.simulator.performance.node_faults import NodeFaults
+from toolkit.simulator.metrics import dcgm_exporter, exporters
+from toolkit.simulator.metrics.dcgm_exporter import Counter, GpuState, HeldGpu, ListError, values
+from toolkit.simulator.metrics.exporters import Family, exposition
+from toolkit.simulator.performance.job import Machine, NodeFaults
 
 H100 = Machine("dgx01", PROFILES["dgx-h100"], has_driver=True, driver="595.91.07", faults=NodeFaults(celsius={3: 92}))
 V100 = Machine("dgx-1", PROFILES["dgx1-v100-16gb"], has_driver=True)
@@ -114,7 +112,7 @@ def test_ports_have_their_state_and_what_they_carried() -> None:
     lost, carried = {"mlx5_3": 1.0}, {"mlx5_0": 5e9}
     now, old = (
         [
-            *node_exporter.families(
+            *exporters.port_families(
                 down, states=states, lost=lambda hca: lost.get(hca, 0), carried=lambda hca: carried.get(hca, 0)
             )
         ]
@@ -138,7 +136,7 @@ def test_pods_and_quotas_are_those_of_the_cluster() -> None:
         return {"metadata": meta, "spec": {"containers": [container]}, "status": {"phase": phase}}
 
     quota = {"metadata": {"name": "gpus", "namespace": "adas"}, "status": {"hard": {"requests.nvidia.com/gpu": "16"}}}
-    phases, requests, quotas = kube_state.families([pod("next", "Pending"), pod("done", "Succeeded")], [quota])
+    phases, requests, quotas = exporters.pod_families([pod("next", "Pending"), pod("done", "Succeeded")], [quota])
     assert {(labels["pod"], labels["phase"]) for labels, value in phases.samples if value} == {
         ("next", "Pending"),
         ("done", "Succeeded"),

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.apis.names import SIMULATED
-from tests.toolkit.simulator.performance.launches import launch
+from stacks.programs import PROGRAMS
+from tests.support.mutated import only
+from tests.toolkit.simulator.performance.jobs import launch
+from toolkit.evidence.tools.shared_data import SharedData
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.data_set import SCRIPT
 from toolkit.simulator.performance.job import Launched
@@ -108,3 +111,13 @@ def test_no_other_program_is_run(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     assert run(["python3", "-c", f"open({str(mark)!r}, 'w')", "check"], {"/set": tmp_path}).lines == ()
     assert not mark.exists()
+
+
+@pytest.mark.parametrize(("claims", "code", "results"), [(("data",), 0, {"same"}), ((), 1, {"not seen"})])
+def test_pods_of_one_claim_share_files(claims: tuple[str, ...], code: int, results: set[str]) -> None:
+    """The program's own script runs in the simulated shell; what its pods see depends on their volumes."""
+    words = ("mpirun", "-np", "2", *PROGRAMS["shared-data"].command)
+    done = pod_commands.simulate(replace(launch(2, 8, worker={"claims": claims}), words=words))
+    assert done.exit_code == code
+    found = only(SharedData, "\n".join(line for line in done.lines if line.startswith("shared-data: rank")))
+    assert {row.result for row in found.rows} == results

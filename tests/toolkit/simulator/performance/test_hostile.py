@@ -9,8 +9,8 @@ from core.hardware.profiles import PROFILES
 from tests.toolkit.simulator.performance import jobs
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched, Machine, Worker
+from toolkit.simulator.performance.pod_commands import IMAGES, PROGRAMS
 from toolkit.simulator.performance.printed import Printed
-from toolkit.simulator.performance.programs import IMAGES, PROGRAMS
 
 WORDS = (
     *(
@@ -34,23 +34,9 @@ WORDS = (
         "hosts",
     ),
     *("mlx5_0", "mlx5_99", "$(gid mlx5_0)", "dgx02", "0", "-1", "8", "9" * 12, "9" * 5000, "1e9", "256M", "٣", "\0"),
-    *(
-        "/dev/infiniband",
-        "/sys/class/net",
-        "link",
-        "--model=",
-        "--model=x",
-        "--batch_size=0",
-        "--num_batches=999999999",
-    ),
-    *(
-        "--exec_mode=train",
-        "--max_steps=999999999",
-        "--mode=training_benchmark",
-        "--num_iter=999999999",
-        "--display_every=1",
-    ),
-    *("--use_fp16=maybe", "--num-iters=999999999", "=", "a=b", "ünïcode"),
+    *("/dev/infiniband", "/sys/class/net", "link", "--model=", "--model=x", "--batch_size=0", "--display_every=1"),
+    *("--num_batches=999999999", "--exec_mode=train", "--max_steps=999999999", "--mode=training_benchmark"),
+    *("--num_iter=999999999", "--use_fp16=maybe", "--num-iters=999999999", "=", "a=b", "ünïcode"),
 )
 
 

@@ -9,7 +9,9 @@ from toolkit.evidence.tools.cuda_vector_add import CudaVectorAdd
 from toolkit.evidence.tools.device_plugin import DevicePlugin
 from toolkit.evidence.tools.nvidia_smi import NvidiaSmi
 from toolkit.evidence.tools.nvidia_smi_topo import NvidiaSmiTopo
-from toolkit.simulator.performance import nvidia_smi, plugin_log, vector_add
+from toolkit.simulator.actors.podlogs import device_plugin_log
+from toolkit.simulator.performance import nvidia_smi
+from toolkit.simulator.performance.examples import vector_add
 from toolkit.simulator.performance.job import Launched
 
 DRIVERS = ("418.67", "440.64", "450.80.02", "535.104.05", "580.95.05", "595.91.07")
@@ -87,10 +89,10 @@ def test_without_driver_or_matrix() -> None:
 
 def test_vector_add_ends_as_printed() -> None:
     """The smoke test fails without a GPU."""
-    (found,) = jobs.readings(vector_add.vector_add((), jobs.rdma_test(gpus=(3,))).lines)
+    (found,) = jobs.readings(vector_add((), jobs.rdma_test(gpus=(3,))).lines)
     assert isinstance(found, CudaVectorAdd)
     assert (found.passed, found.elements, found.blocks, found.threads) == (True, 50_000, 196, 256)
-    failed = vector_add.vector_add((), jobs.rdma_test())
+    failed = vector_add((), jobs.rdma_test())
     assert failed.exit_code == 1
     (other,) = jobs.readings(failed.lines)
     assert isinstance(other, CudaVectorAdd)
@@ -100,9 +102,9 @@ def test_vector_add_ends_as_printed() -> None:
 @pytest.mark.parametrize("tag", ["1.11", "1.0.0-beta6", "v0.9.0", "v0.20.0"])
 def test_the_plugin_registers_where_there_is_a_driver(tag: str) -> None:
     """The plugin's log shows a registration exactly where the node's resources do."""
-    (found,) = jobs.readings(plugin_log.lines(tag, jobs.STARTED, has_driver=True))
+    (found,) = jobs.readings(device_plugin_log(tag, jobs.STARTED, has_driver=True))
     assert isinstance(found, DevicePlugin)
     assert (found.complete, found.in_order, found.registered, found.failures) == (True, True, True, ())
-    (other,) = jobs.readings(plugin_log.lines(tag, jobs.STARTED, has_driver=False))
+    (other,) = jobs.readings(device_plugin_log(tag, jobs.STARTED, has_driver=False))
     assert isinstance(other, DevicePlugin)
     assert (other.registered, bool(other.failures)) == (False, True)

@@ -7,12 +7,11 @@ import pytest
 
 from core.apis.nccl import bus_factor
 from core.hardware.measured import NVLINK_COLLECTIVES
-from tests.toolkit.simulator.performance.launches import EXPORTS, launch
+from tests.toolkit.simulator.performance.jobs import EXPORTS, launch
 from toolkit.simulator.performance import curves, fit, model
 from toolkit.simulator.performance.communicator import communicator
-from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.mpirun import mpirun
-from toolkit.simulator.performance.node_faults import NodeFaults
+from toolkit.simulator.performance.job import Launched, NodeFaults
+from toolkit.simulator.performance.launchers import mpirun
 from toolkit.simulator.performance.printed import Printed
 
 LARGE = 256 * 2**20

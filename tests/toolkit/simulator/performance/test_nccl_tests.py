@@ -11,13 +11,13 @@ import pytest
 
 from core.hardware.profiles import PROFILES
 from tests.support.machines import pcie_server
-from tests.toolkit.simulator.performance.launches import EXPORTS, NEW, OLD, launch
+from tests.toolkit.simulator.performance.jobs import EXPORTS, NEW, OLD, launch
 from toolkit.evidence.model import NcclLog
 from toolkit.evidence.reader import read_stream
 from toolkit.evidence.tools.nccl_tests import NcclTests
 from toolkit.simulator.performance import nccl_tests, pod_commands
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.mpirun import mpirun
+from toolkit.simulator.performance.launchers import mpirun
 from toolkit.simulator.performance.printed import Printed
 
 HCAS = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")

@@ -12,13 +12,11 @@ from core.apis.names import SIMULATED
 from core.apis.nccl import Transport
 from core.hardware.profiles import PROFILES
 from stacks.programs import PROGRAMS
-from tests.toolkit.simulator.performance.jobs import readings
-from tests.toolkit.simulator.performance.launches import launch
+from tests.toolkit.simulator.performance.jobs import launch, readings
 from toolkit.evidence.judge import judge
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
-from toolkit.simulator.performance import node_faults, pod_commands
-from toolkit.simulator.performance.job import Launched, Machine, Worker
-from toolkit.simulator.performance.node_faults import HEALTHY, NodeFaults
+from toolkit.simulator.performance import pod_commands
+from toolkit.simulator.performance.job import HEALTHY, Launched, Machine, NodeFaults, Worker, log, read_faults
 
 COMMAND = PROGRAMS["preflight"].started(Layout(pods=1, gpus=8))
 
@@ -143,12 +141,12 @@ def test_a_mesh_has_pairs_without_a_link() -> None:
 def test_faults_that_cannot_be_read_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong annotation breaks no node; the log of the actors says what is wrong."""
     logged = io.StringIO()
-    monkeypatch.setattr(node_faults.log, "handlers", [logging.StreamHandler(logged)])
-    assert node_faults.read('{"pcie_width": {"3": 8}}') == NodeFaults(pcie_width={3: 8})
+    monkeypatch.setattr(log, "handlers", [logging.StreamHandler(logged)])
+    assert read_faults('{"pcie_width": {"3": 8}}') == NodeFaults(pcie_width={3: 8})
     assert logged.getvalue() == ""
-    assert node_faults.read('{"pci_width": {"3": 8}}') == HEALTHY
+    assert read_faults('{"pci_width": {"3": 8}}') == HEALTHY
     assert "pci_width" in logged.getvalue()
-    assert node_faults.read(None) == HEALTHY
+    assert read_faults(None) == HEALTHY
 
 
 def test_bridges_that_redirect_are_found_by_a_job_between_nodes_alone() -> None:

@@ -8,13 +8,14 @@ import pytest
 from core.hardware.profiles import profile
 from tests.support.machines import DGX1_V100_32GB, DGX_A100, SYS_4029GP_TVRT
 from tests.toolkit.simulator.performance import jobs
-from tests.toolkit.simulator.performance.launches import launch
+from tests.toolkit.simulator.performance.jobs import launch
 from toolkit.evidence.tools.deeplearningexamples import DeepLearningExamples
 from toolkit.evidence.tools.horovod_synthetic import HorovodSynthetic
 from toolkit.evidence.tools.mllog import MlLog
 from toolkit.evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
-from toolkit.simulator.performance import examples, horovod, mlperf, pod_commands, tf_cnn
+from toolkit.simulator.performance import examples, mlperf, pod_commands, tf_cnn
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.tf_cnn import synthetic
 
 RESNET = ("tf_cnn_benchmarks.py", "--model=resnet50", "--batch_size=64", "--use_fp16=true", "--variable_update=horovod")
 A2D2 = ("main.py", "--model_dir=ckpt", "--batch_size=16", "--exec_mode=train", "--max_steps=16000")
@@ -84,7 +85,7 @@ def test_what_nccl_cannot_join_does_not_train() -> None:
     """Training over InfiniBand fails where pods may not pin memory."""
     job = jobs.training(2, 8, 2, NCCL_DEBUG="INFO")
     bound = {one.name: replace(one, machine=replace(one.machine, memlock_unlimited=False)) for one in job.workers}
-    for words, simulate in ((RESNET, tf_cnn.tf_cnn), (A2D2, examples.main), (("x.py",), horovod.synthetic)):
+    for words, simulate in ((RESNET, tf_cnn.tf_cnn), (A2D2, examples.main), (("x.py",), synthetic)):
         failed = simulate(words, replace(job, processes=tuple(bound[one.name] for one in job.processes)))
         assert failed.exit_code != 0
         assert "ibv_reg_mr" in failed.message
@@ -129,7 +130,7 @@ def test_another_main_says_that_it_is_not_played() -> None:
 
 def test_the_synthetic_benchmark_reads() -> None:
     """The total is that of the devices."""
-    (found,) = jobs.readings(horovod.synthetic(("pytorch_synthetic_benchmark.py",), jobs.training(1, 8, 1)).lines)
+    (found,) = jobs.readings(synthetic(("pytorch_synthetic_benchmark.py",), jobs.training(1, 8, 1)).lines)
     assert isinstance(found, HorovodSynthetic)
     assert (found.complete, found.ranks, found.batch_size, len(found.iterations)) == (True, 8, 32, 10)
     assert found.total_deviation is not None
@@ -164,7 +165,7 @@ def test_a_long_run_is_cut_and_nonsense_is_not_believed() -> None:
     ):
         assert len(tf_cnn.tf_cnn(words, job).lines) < 5000
     assert len(examples.main(("main.py", "--exec_mode=train", f"--max_steps={huge}"), job).lines) < 5000
-    assert len(horovod.synthetic(("x.py", "--num-iters", huge), job).lines) < 5000
+    assert len(synthetic(("x.py", "--num-iters", huge), job).lines) < 5000
 
 
 def test_mlperf_needs_its_machine() -> None:

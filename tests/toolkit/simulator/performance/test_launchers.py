@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.toolkit.simulator.performance.launches import NEW, launch
+from tests.toolkit.simulator.performance.jobs import NEW, launch
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched
 
