@@ -9,8 +9,8 @@ from core.apis.kinds import Kind
 from tests.support.recorded import component, of_kind
 from tests.support.user import User
 from toolkit.render.manifests import manifests
+from toolkit.simulator.actors.api import SERVICE
 from toolkit.simulator.actors.job_manifests import WEBHOOKS
-from toolkit.simulator.actors.sim_kinds import SERVICE
 from toolkit.simulator.provider.observations import Seen
 from toolkit.simulator.provider.wait_annotation import Rule, wait_rule
 

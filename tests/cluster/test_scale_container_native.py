@@ -16,9 +16,9 @@ from tests.support.declared import Manifest, declared
 from tests.support.scale import ARGS
 from tests.support.user import User
 from toolkit.simulator import names
-from toolkit.simulator.actors import sim_kinds
+from toolkit.simulator.actors.api import SCALE_DAEMON
 from toolkit.simulator.manifests import manifest
-from toolkit.simulator.spec import ClusterSpec, NodeSpec
+from toolkit.simulator.state import ClusterSpec, NodeSpec
 
 pytestmark = pytest.mark.cluster
 
@@ -89,7 +89,7 @@ def test_each_part_that_is_missing_is_named_until_claims_can_be_bound(user: User
     user.eventually(
         lambda: user.condition(kinds.CSI_SCALE_OPERATOR, "ibm-spectrum-scale-csi", SCALE_CSI_NAMESPACE, "Success")
     )
-    daemon = user.get(sim_kinds.SCALE_DAEMON, "ibm-spectrum-scale", SCALE_NAMESPACE)
+    daemon = user.get(SCALE_DAEMON, "ibm-spectrum-scale", SCALE_NAMESPACE)
     assert daemon["status"]["clusterID"] == names.SCALE_CLUSTER_ID
 
 

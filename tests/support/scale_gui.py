@@ -12,8 +12,7 @@ from toolkit.simulator import state as states
 from toolkit.simulator.access import accounts
 from toolkit.simulator.access.pki import create
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec, ScaleGui
-from toolkit.simulator.state import PortNumbers, State
+from toolkit.simulator.state import ClusterSpec, PortNumbers, ScaleGui, State
 
 
 class Served:

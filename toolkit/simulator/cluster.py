@@ -13,8 +13,8 @@ from core.progress import SILENT, Progress
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import Processes
-from toolkit.simulator.spec import ClusterSpec, NodeSpec
 from toolkit.simulator.start import start
+from toolkit.simulator.state import ClusterSpec, NodeSpec
 from toolkit.simulator.status import ClusterStatus, inspect
 
 __all__ = ["Cluster", "ClusterSpec", "ClusterStatus", "NodeSpec", "clean", "down", "status", "up"]

@@ -105,11 +105,6 @@ def account(pod: Object) -> str:
     return str(pod["spec"].get("serviceAccountName", "default"))
 
 
-def on_host_network(pod: Object) -> bool:
-    """Return whether a pod has no network of its own."""
-    return bool(pod["spec"].get("hostNetwork"))
-
-
 def limits(pod: Object) -> set[str]:
     """Return the resources that a pod's containers have limits of."""
     return {

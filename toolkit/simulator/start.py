@@ -11,7 +11,8 @@ from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
 from toolkit.simulator import failed_start
 from toolkit.simulator import state as states
-from toolkit.simulator.access import identities, pki
+from toolkit.simulator.access import pki
+from toolkit.simulator.access.pki import USER, write_kubeconfigs
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap import bootstrap, fingerprint
@@ -19,8 +20,7 @@ from toolkit.simulator.home import Layout
 from toolkit.simulator.pods import condition
 from toolkit.simulator.processes import Command, Processes, configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
-from toolkit.simulator.spec import ClusterSpec
-from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, PortNumbers, State
+from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, ClusterSpec, PortNumbers, State
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
@@ -135,12 +135,10 @@ class _Start:
         for folder in (self._layout.etcd, self._layout.pods):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         states.save(self._layout, self._state)
-        secret = identities.write_kubeconfigs(
-            self._layout, self._pki, cluster=self._spec.name, server=self._state.server
-        )
+        secret = write_kubeconfigs(self._layout, self._pki, cluster=self._spec.name, server=self._state.server)
         write_atomically(self._layout.scheduler_config, configurations.scheduler(self._layout))
         write_atomically(self._layout.egress_config, configurations.egress())
-        token = secret[identities.USER]
+        token = secret[USER]
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))
         except BaseException as error:

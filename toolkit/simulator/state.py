@@ -1,16 +1,96 @@
-"""What is stored of a cluster between two commands: cluster.json."""
+"""What a simulated cluster is to be, and what is stored of it between two commands: cluster.json."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from core.files import write_atomically
+from core.hardware import profiles
+from core.hardware.profiles import Hca, Profile
 from core.model import Model
+from policies.scc.shipped_sccs import Release
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec
+
+Role = Literal["master", "worker"]
+MpiGeneration = Literal["v1alpha2", "v2beta1"]
+Kubernetes = Literal["1.34", "1.35"]
+"""Minor versions that can be served."""
+JobController = Literal["kueue", "jobset", "trainer"]
+
+
+class NodeSpec(Model):
+    """One node. Without a hardware profile it is a plain virtual machine of no special hardware."""
+
+    name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
+    roles: tuple[Role, ...] = ("worker",)
+    profile: str | None = Field(default=None, description="a name known to core.hardware.profiles")
+    machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
+    ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
+    taints: tuple[Mapping[str, str], ...] = Field(default=(), description="as whoever made the machine gave them")
+    host_driver: bool = Field(default=False, description="the system brings the GPU driver along")
+
+    @property
+    def hardware(self) -> Profile | None:
+        """Its machine; None for a plain one. Raises ValueError for an unknown profile."""
+        if self.machine:
+            return profiles.from_json(self.machine)
+        return profiles.profile(self.profile) if self.profile else None
+
+
+class ScaleGui(Model):
+    """The GUI of a storage cluster, whose REST interface is simulated."""
+
+    cluster_id: str = Field(pattern=r"^[0-9]{1,20}$", description="of the storage cluster")
+    file_systems: tuple[str, ...] = Field(min_length=1, description="that it has, by name")
+
+
+class ClusterSpec(Model):
+    """A cluster: without nodes and actors it is a bare API server with its controllers."""
+
+    name: str = Field(default="default", pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")
+    nodes: tuple[NodeSpec, ...] = ()
+    actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
+    release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
+    openshift: str | None = Field(
+        default=None,
+        pattern=r"^\d+\.\d+$",
+        description="release that its ClusterVersion names, e.g. 4.20; None: it has no ClusterVersion",
+    )
+    hosted: bool = Field(
+        default=False, description="its control plane runs elsewhere (HyperShift): nothing serves MachineConfigs"
+    )
+    mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
+    kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
+    job_controllers: tuple[JobController, ...] = Field(
+        default=(), description="real controllers of jobs that are there to be started, for operators that come later"
+    )
+    storage_classes: tuple[str, ...] = Field(
+        default=(), description="further classes of shared files that it has, each simulated like sim-files"
+    )
+    storage_scale: bool = Field(
+        default=False,
+        description="IBM's manifest of container-native Storage Scale is applied, as an administrator does",
+    )
+    object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
+    discover: bool = Field(default=False, description="Spectrum Discover on loopback beside it, for catalogues of data")
+    suite: bool = Field(default=False, description="a suite needs kubectl, with which its script is really run")
+    scale_gui: ScaleGui | None = Field(
+        default=None, description="on loopback beside it, for caches of Storage Scale; None: there is none"
+    )
+    run_seconds: float = Field(default=0.25, ge=0, description="seconds that a simulated workload takes")
+
+    @property
+    def schedules(self) -> bool:
+        """True when pods are to get somewhere: the scheduler and kwok run."""
+        return bool(self.nodes)
+
+    def dump(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return self.model_dump(mode="json")
 
 
 class PortNumbers(Model):

@@ -7,8 +7,7 @@ from core.apis.names import NODE_ROLE
 from core.simulated import context_name
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import state as states
-from toolkit.simulator.access import identities
-from toolkit.simulator.access.pki import Pki
+from toolkit.simulator.access.pki import USER, Pki, tokens
 from toolkit.simulator.api import Api
 from toolkit.simulator.home import Layout
 from toolkit.simulator.names import PROFILE
@@ -137,7 +136,7 @@ def _processes(layout: Layout, cluster: State | None) -> tuple[ProcessStatus, ..
 
 def _nodes(layout: Layout, cluster: State) -> tuple[NodeStatus, ...]:
     pki = Pki(layout.pki)
-    api = Api(cluster.ports.api, identities.tokens(pki)[identities.USER], pki.ca, timeout=ASK_SECONDS)
+    api = Api(cluster.ports.api, tokens(pki)[USER], pki.ca, timeout=ASK_SECONDS)
     try:
         return tuple(map(_node, api.get("/api/v1/nodes")["items"]))
     finally:

@@ -12,8 +12,8 @@ from components.tenants.tenant import IdRange, Tenant, TenantArgs
 from core.apis import kinds
 from tests.cluster.declaring import Declared, subscribe
 from tests.support.queues import queues_of
+from toolkit.simulator.actors.api import ENDPOINT_SLICE
 from toolkit.simulator.actors.service_network import SERVICE_NAME
-from toolkit.simulator.actors.sim_kinds import ENDPOINT_SLICE
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]

@@ -13,7 +13,7 @@ from tests.support.recorded import component
 from toolkit.render.manifests import manifests
 from toolkit.simulator import names as simulated
 from toolkit.simulator import pods
-from toolkit.simulator.bootstrap import agents
+from toolkit.simulator.bootstrap import nodes
 
 pytestmark = pytest.mark.cluster
 
@@ -41,15 +41,15 @@ def test_a_pod_with_all_that_the_kubelet_leaves_waits(site: Site) -> None:
     left = site.api.get(kinds.NODE, NODES[0])["status"]["allocatable"]["cpu"]
     container = {"name": "all", "image": "example.com/all:1", "resources": {"requests": {"cpu": left}}}
     host = {"nodeSelector": {"kubernetes.io/hostname": NODES[0]}, "tolerations": [{"operator": "Exists"}]}
-    body = {"metadata": {"name": "all", "namespace": agents.NAMESPACE}, "spec": {**host, "containers": [container]}}
-    site.api.create(kinds.POD, body, agents.NAMESPACE)
+    body = {"metadata": {"name": "all", "namespace": nodes.NAMESPACE}, "spec": {**host, "containers": [container]}}
+    site.api.create(kinds.POD, body, nodes.NAMESPACE)
 
     def refused() -> bool:
-        conditions = site.api.get(kinds.POD, "all", agents.NAMESPACE)["status"].get("conditions") or []
+        conditions = site.api.get(kinds.POD, "all", nodes.NAMESPACE)["status"].get("conditions") or []
         return any("Insufficient cpu" in one.get("message", "") for one in conditions)
 
     site.api.eventually(refused)
-    site.api.delete(kinds.POD, "all", agents.NAMESPACE)
+    site.api.delete(kinds.POD, "all", nodes.NAMESPACE)
 
 
 def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:

@@ -21,14 +21,13 @@ from core.apis.kinds import KINDS
 from core.simulated import context_name
 from toolkit.engine import tools
 from toolkit.engine.tools.table import KUBERNETES
-from toolkit.simulator.access import identities, pki
-from toolkit.simulator.access.identities import USER
+from toolkit.simulator.access import pki
+from toolkit.simulator.access.pki import USER, write_kubeconfigs
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import Processes
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.processes.ports import free
-from toolkit.simulator.spec import ClusterSpec
-from toolkit.simulator.state import PortNumbers
+from toolkit.simulator.state import ClusterSpec, PortNumbers
 
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager")
 CLUSTER = "contract"
@@ -122,7 +121,7 @@ def running(home: Path) -> Iterator[ApiServer]:
         numbers.append(free(set(numbers)))
     ports = PortNumbers(**dict(zip(PortNumbers.model_fields, numbers, strict=True)))
     server = f"https://127.0.0.1:{ports.api}"
-    tokens = identities.write_kubeconfigs(layout, keys, cluster=CLUSTER, server=server)
+    tokens = write_kubeconfigs(layout, keys, cluster=CLUSTER, server=server)
     plan = Plan(layout, keys, ports, spec, tools.ensure(TOOLS))
     processes = Processes(layout.home)
     try:

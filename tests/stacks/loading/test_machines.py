@@ -17,7 +17,7 @@ from tests.support.recorded import ROOT, environment, of_kind, spec
 from tests.support.stack_settings import data, expect_message, expect_refusal, message, only_pool
 from toolkit.render.manifests import manifests
 from toolkit.simulator.bootstrap import nodes
-from toolkit.simulator.spec import NodeSpec
+from toolkit.simulator.state import NodeSpec
 
 OURS = "base: dgx-h100\nmemory_gib: 1024\nsource: ours\n"
 

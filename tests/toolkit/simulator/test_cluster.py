@@ -14,8 +14,7 @@ from policies.scc import default_sccs
 from tests.support.clusters import FULL, homes, require_tools, running
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import cluster
-from toolkit.simulator.access import identities
-from toolkit.simulator.access.pki import Pki
+from toolkit.simulator.access.pki import IDENTITIES, USER, Pki, tokens
 from toolkit.simulator.api import Api
 from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from toolkit.simulator.home import Layout
@@ -28,11 +27,11 @@ SPEC = ClusterSpec(name="test-own", nodes=NODES, actors=False)
 BARE = ClusterSpec(name="test-second", actors=False)
 
 
-def connect(found: Cluster, user: str = identities.USER) -> Api:
+def connect(found: Cluster, user: str = USER) -> Api:
     """Return a connection to the cluster as `user`."""
     layout = Layout(found.home)
     pki = Pki(layout.pki)
-    return Api(int(found.server.rpartition(":")[2]), identities.tokens(pki)[user], pki.ca)
+    return Api(int(found.server.rpartition(":")[2]), tokens(pki)[user], pki.ca)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,7 @@ def test_only_the_user_is_system_masters(own: Cluster) -> None:
     """Every identity but the user's is refused what RBAC does not grant."""
     user = connect(own)
     assert user.request("GET", "/api/v1/secrets").status == 200
-    for identity in identities.IDENTITIES:
+    for identity in IDENTITIES:
         api = connect(own, identity.user)
         review = {
             "apiVersion": "authorization.k8s.io/v1",

@@ -12,8 +12,7 @@ from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec, JobController, Kubernetes, NodeSpec
-from toolkit.simulator.state import CONTROLLERS, PortNumbers, State
+from toolkit.simulator.state import CONTROLLERS, ClusterSpec, JobController, Kubernetes, NodeSpec, PortNumbers, State
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import state
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec, NodeSpec
-from toolkit.simulator.state import PortNumbers, State
+from toolkit.simulator.state import ClusterSpec, NodeSpec, PortNumbers, State
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 

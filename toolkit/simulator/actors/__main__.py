@@ -19,11 +19,11 @@ from toolkit.simulator.actors.namespaces import NamespaceSecurity
 from toolkit.simulator.actors.olm import Olm
 from toolkit.simulator.actors.packageserver import PackageServer
 from toolkit.simulator.actors.podlogs import PodLogs
+from toolkit.simulator.actors.provisioning import SimFiles
 from toolkit.simulator.actors.running_actors import RunningActors
 from toolkit.simulator.actors.runtime import Runtime, Settings
 from toolkit.simulator.actors.service_ca import ServiceCa
 from toolkit.simulator.actors.service_network import ServiceNetwork
-from toolkit.simulator.actors.sim_files import SimFiles
 from toolkit.simulator.home import Layout
 
 SYNC_SECONDS = 60

@@ -183,3 +183,14 @@ class RenewedToken:
             self._value, life = self._ask()
             self._until = time.monotonic() + 0.8 * life
         return self._value
+
+
+EVICTION = Kind("policy", "v1", "Eviction", "evictions")
+CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
+SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")
+LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
+SERVICE = Kind("", "v1", "Service", "services")
+ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+VALIDATING_WEBHOOK_CONFIGURATION = Kind(
+    "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
+)

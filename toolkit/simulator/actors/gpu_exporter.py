@@ -1,9 +1,10 @@
 """NVIDIA's exporter as a pod: the list that it reads, and why it exits at its start."""
 
 from toolkit.simulator import pods
-from toolkit.simulator.actors import gpus, images, mounts
+from toolkit.simulator.actors import gpus, images
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.actors.volumes import read_mounted
 from toolkit.simulator.metrics import dcgm_exporter
 
 NO_DRIVER = "Error starting nv-hostengine: NVML doesn't exist on this system"
@@ -16,7 +17,7 @@ def is_exporter(pod: Object) -> bool:
 
 def counters(runtime: Runtime, pod: Object) -> tuple[dcgm_exporter.Counter, ...]:
     """Return the list of an exporter's pod; raise ListError where the exporter exits by it."""
-    return dcgm_exporter.counters(pod, lambda path: mounts.read(runtime, pod, path))
+    return dcgm_exporter.counters(pod, lambda path: read_mounted(runtime, pod, path))
 
 
 def fault(runtime: Runtime, pod: Object) -> str | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from core.apis import kinds
 from core.apis.names import GPU_DEPLOY, OFED_WAIT
 from toolkit.simulator.access.rbac import READ, Rule
-from toolkit.simulator.actors import grants, images, sim_kinds
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors import grants, images
+from toolkit.simulator.actors.api import SERVICE, Object
 from toolkit.simulator.actors.devices import MIG_STRATEGY
 from toolkit.simulator.actors.gpus import MODULE_TYPE
 from toolkit.simulator.actors.package import PRIVILEGED
@@ -214,13 +214,13 @@ def _scraped(namespace: str, spec: Object) -> grants.Grant:
     """Return the exporter's Service, and where the policy wants it what the cluster's Prometheus finds it by."""
     ports = [{"name": METRICS_PORT, "port": 9400, "targetPort": 9400}]
     service = manifest(
-        sim_kinds.SERVICE,
+        SERVICE,
         EXPORTER,
         namespace,
         labels={"app": EXPORTER},
         spec={"selector": {"app": EXPORTER}, "ports": ports},
     )
-    made: grants.Grant = [(sim_kinds.SERVICE, service)]
+    made: grants.Grant = [(SERVICE, service)]
     if not (((spec.get("dcgmExporter") or {}).get("serviceMonitor") or {}).get("enabled")):
         return made
     selector = {"matchLabels": {"app": EXPORTER}}

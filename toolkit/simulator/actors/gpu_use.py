@@ -6,7 +6,7 @@ from core.apis import names as platform
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import job_inputs, launcher
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.indexed_jobs import together
+from toolkit.simulator.actors.launcher import together
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.performance import nccl_tests
 from toolkit.simulator.performance.job import Machine

@@ -12,7 +12,7 @@ from core.hardware.profiles import Profile
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import gpus, images, launcher, multus
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.indexed_jobs import together
+from toolkit.simulator.actors.launcher import together
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.home import Layout
 from toolkit.simulator.performance.job import DEFAULT_SHM_MIB, ETHERNET_MTU, Launched, Machine, Worker, read_faults

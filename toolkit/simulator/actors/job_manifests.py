@@ -10,14 +10,13 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from core.yaml import text as yaml_text
 from toolkit.simulator.access.rbac import OWN, Rule
-from toolkit.simulator.actors import sim_kinds
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.api import VALIDATING_WEBHOOK_CONFIGURATION, Object
 from toolkit.simulator.manifests import manifest
 from toolkit.simulator.processes.ports import LOOPBACK
 
 WEBHOOKS = {
     "MutatingWebhookConfiguration": kinds.MUTATING_WEBHOOK_CONFIGURATION,
-    "ValidatingWebhookConfiguration": sim_kinds.VALIDATING_WEBHOOK_CONFIGURATION,
+    "ValidatingWebhookConfiguration": VALIDATING_WEBHOOK_CONFIGURATION,
 }
 CONFIGURATIONS = {
     "MutatingWebhookConfiguration": "mutating-webhook-configuration",

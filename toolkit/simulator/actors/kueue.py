@@ -1,16 +1,20 @@
 """Red Hat's operator for Kueue, simulated: what it makes for the object `cluster` is Kueue's own, of its Go module."""
 
+import base64
 import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from core.apis import kinds
+from core.files import write_atomically
+from toolkit.engine.tools.table import KUEUE
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import OWN, READ, Rule
-from toolkit.simulator.actors import grants, job_manifests, kueue_settings, sim_kinds
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors import grants, job_manifests, kueue_settings
+from toolkit.simulator.actors.api import SERVICE, Object
 from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.podactor import HERE, Operator
 from toolkit.simulator.manifests import deployment, manifest, simulated_by
 from toolkit.simulator.processes.ports import LOOPBACK
@@ -22,7 +26,7 @@ MANAGER = "kueue-controller-manager"
 MANAGER_IMAGE = "registry.redhat.io/kueue/kueue-rhel9:v1.3.0"
 CONFIG = "kueue-manager-config"
 CONFIG_FILE = "controller_manager_config.yaml"
-SERVICE = "kueue-webhook-service"
+WEBHOOK_SERVICE = "kueue-webhook-service"
 SECRET = "kueue-webhook-server-cert"  # noqa: S105 - its name
 CONVERTED = frozenset({"clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads"})
 """Kinds of which v1beta1 has other fields: config/components/crd/patches of Kueue; the manager puts its CA there."""
@@ -119,7 +123,7 @@ def definitions(folder: Path, namespace: str, port: int) -> list[Object]:
 
 def operands(resource: Object, folder: Path, namespace: str, port: int) -> grants.Grant:
     """Return the manager with its account, rights, configuration and webhooks."""
-    configuration = kueue_settings.configuration(resource, namespace, SERVICE, SECRET)
+    configuration = kueue_settings.configuration(resource, namespace, WEBHOOK_SERVICE, SECRET)
     text = json.dumps(configuration)
     chosen = kueue_settings.frameworks(resource)
     role = manifest(kinds.CLUSTER_ROLE, MANAGER, rules=job_manifests.rules(folder, PREFIX))
@@ -132,7 +136,7 @@ def operands(resource: Object, folder: Path, namespace: str, port: int) -> grant
         grants.cluster_wide(MANAGER, namespace, MANAGER, ())[1],
         (kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, CONFIG, namespace, data={CONFIG_FILE: text})),
         (kinds.SECRET, manifest(kinds.SECRET, SECRET, namespace)),
-        (sim_kinds.SERVICE, manifest(sim_kinds.SERVICE, SERVICE, namespace, spec=service)),
+        (SERVICE, manifest(SERVICE, WEBHOOK_SERVICE, namespace, spec=service)),
         _manager(namespace, text),
         *webhooks(folder, namespace, port, chosen),
     ]
@@ -155,7 +159,7 @@ def webhooks(folder: Path, namespace: str, port: int, chosen: Iterable[kueue_set
 
 
 def _service(namespace: str, port: int) -> Object:
-    return {"name": SERVICE, "namespace": namespace, "port": port}
+    return {"name": WEBHOOK_SERVICE, "namespace": namespace, "port": port}
 
 
 def _manager(namespace: str, configuration: str) -> tuple[kinds.Kind, Object]:
@@ -174,3 +178,41 @@ def _manager(namespace: str, configuration: str) -> tuple[kinds.Kind, Object]:
     body["spec"]["template"]["metadata"]["annotations"] = {**simulated_by(BY), "kueue.openshift.io/config": digest}
     body["spec"]["strategy"] = {"type": "Recreate"}
     return kind, body
+
+
+MOUNT_SECONDS = 0.2
+GATES = "VisibilityOnDemand=false,MultiKueue=false"
+"""The first starts an API server of its own on a fixed port; there is one cluster here."""
+
+
+class KueueManager(Controller):
+    """Runs `kueue` with what its ConfigMap says."""
+
+    tool = "kueue"
+
+    @property
+    def port(self) -> int:
+        """Where it serves webhooks."""
+        return self.runtime.settings.ports["kueue"]
+
+    def command(self, kubeconfig: Path) -> list[str | Path]:
+        """Return the arguments, with a configuration that listens on loopback alone."""
+        self.log_line(f"real: Kueue {KUEUE} on a simulated cluster, in place of the image {MANAGER_IMAGE}")
+        mounted = self.runtime.config_maps.get(CONFIG, self.namespace)
+        document = ((mounted or {}).get("data") or {}).get(CONFIG_FILE, "{}")
+        certificates = self.folder / "certificates"
+        whole = kueue_settings.listening(json.loads(document), LOOPBACK, self.port, str(certificates))
+        file = self.folder / "config.json"
+        write_atomically(file, json.dumps(whole))
+        return ["-kubeconfig", kubeconfig, "-config", file, "-feature-gates", GATES]
+
+    def accompany(self) -> None:
+        """Mount the certificate that the manager makes, as a kubelet does with a Secret."""
+        folder = self.folder / "certificates"
+        while not self.stopped.is_set():
+            secret = self.api.get(kinds.SECRET, SECRET, self.namespace).get("data") or {}
+            if "tls.crt" in secret:
+                for name in ("tls.key", "tls.crt"):
+                    write_atomically(folder / name, base64.b64decode(secret[name]))
+                return
+            self.stopped.wait(MOUNT_SECONDS)

@@ -5,8 +5,8 @@ import logging
 from core.apis import kinds
 from policies.manifests.label_selectors import selects
 from toolkit.simulator import pods
-from toolkit.simulator.actors import ignition, machine_pools, machine_state, sim_kinds
-from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors import ignition, machine_pools
+from toolkit.simulator.actors.api import EVICTION, ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.machine_pools import CURRENT, DEGRADED, DESIRED, FINISHED, PREFIX, REASON, STATE, WORKING
 from toolkit.simulator.actors.runtime import Runtime
@@ -152,7 +152,7 @@ class MachineConfigs:
             meta = pod["metadata"]
             if pods.deleting(pod):
                 continue
-            eviction = manifest(sim_kinds.EVICTION, meta["name"], meta["namespace"])
+            eviction = manifest(EVICTION, meta["name"], meta["namespace"])
             try:
                 self._api.create(kinds.POD, eviction, meta["namespace"], name=meta["name"], sub="eviction")
             except ApiError as error:
@@ -163,7 +163,7 @@ class MachineConfigs:
 
     def _reboot(self, node: Object, target: Object) -> None:
         """Let a node come back with the configuration."""
-        if why := machine_state.refusal(node, self._runtime.profile(node), target):
+        if why := machine_pools.refusal(node, self._runtime.profile(node), target):
             mark = {STATE: DEGRADED, REASON: why}
             self._api.annotate(kinds.NODE, node["metadata"]["name"], dict(mark))
             log.warning("%s does not come back: %s", node["metadata"]["name"], why)
@@ -174,7 +174,7 @@ class MachineConfigs:
     def _annotate(self, node: Object, target: Object) -> None:
         name = target["metadata"]["name"]
         mark = {CURRENT: name, DESIRED: name, STATE: FINISHED, REASON: None}
-        mark |= machine_state.annotations(self._runtime.profile(node), target)
+        mark |= machine_pools.annotations(self._runtime.profile(node), target)
         self._set_allocatable(node, target)
         body: Object = {"metadata": {"annotations": mark}}
         if node.get("spec", {}).get("unschedulable"):
@@ -183,5 +183,5 @@ class MachineConfigs:
 
     def _set_allocatable(self, node: Object, target: Object) -> None:
         """Report what the node's kubelet leaves for pods."""
-        if patch := machine_state.allocatable_patch(node, target):
+        if patch := machine_pools.allocatable_patch(node, target):
             self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")

@@ -37,7 +37,7 @@ def attachments(pod: Object) -> list[Attachment]:
     Raise NetworkError for what cannot be read.
     """
     requested = pods.annotations(pod).get(NETWORKS, "").strip()
-    if not requested or pods.on_host_network(pod):
+    if not requested or pod["spec"].get("hostNetwork"):
         return []
     try:
         entries = (

@@ -7,11 +7,50 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import MELLANOX_ADAPTER, OFED_WAIT
 from toolkit.simulator import pods
-from toolkit.simulator.actors import images, network_operands, nic_node_policies
+from toolkit.simulator.actors import images, network_operands
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.actors.network_operands import DRIVER, STATES, State
 from toolkit.simulator.actors.podactor import HERE, Operator, nodes_where, ready
+
+
+def selects(policy: Object, node: Object) -> bool:
+    """Return whether a policy is for a node; one without a selector is for all."""
+    labels = pods.labels(node)
+    return all(labels.get(key) == value for key, value in (policy["spec"].get("nodeSelector") or {}).items())
+
+
+def refusals(cluster: Object | None, policies: Sequence[Object], nodes: Sequence[Object]) -> dict[str, str]:
+    """Return the names of NicNodePolicies that the operator does not act on, each with the reason.
+
+    While any node is selected by two of them, all are in error and nothing is changed. A part may be in NicNodePolicies
+    or in the NicClusterPolicy: the real operator's webhook refuses the later of the two; here the former is in error.
+    Source: Mellanox/network-operator, docs/heterogeneous-cluster-support.md, controllers/nicnodepolicy_controller.go
+    and pkg/policyoverlap.
+    """
+    overlaps = []
+    for node in nodes if len(policies) > 1 else ():
+        names = sorted(_name(policy) for policy in policies if selects(policy, node))
+        if len(names) > 1:
+            overlaps.append(f'node "{_name(node)}" is selected by policies: [{", ".join(names)}]')
+    if overlaps:
+        reason = f"node selector overlap detected: {'; '.join(sorted(overlaps))}"
+        return {_name(policy): reason for policy in policies}
+    return {_name(policy): reason for policy in policies if (reason := _duplicates(cluster, policy))}
+
+
+def _duplicates(cluster: Object | None, policy: Object) -> str:
+    fields = [state.field for state in STATES if cluster and cluster["spec"].get(state.field)]
+    return "; ".join(
+        f'NicClusterPolicy already defines {field}; NicNodePolicy "{_name(policy)}" cannot also define it'
+        for field in fields
+        if policy["spec"].get(field)
+    )
+
+
+def _name(obj: Object) -> str:
+    return str(obj["metadata"]["name"])
+
 
 NAME = "nic-cluster-policy"
 NETWORKS = (kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
@@ -42,7 +81,8 @@ class NetworkOperator(Operator):
 
     def _pod_changed(self, old: Object | None, pod: Object | None) -> None:
         version = pod or old
-        if version is not None and not self.stopped.is_set() and _is_driver(version):
+        is_driver = version is not None and pods.basename(pods.image(version)) in images.ADAPTER_DRIVERS
+        if is_driver and not self.stopped.is_set():
             self.wake()
 
     def reconcile(self) -> None:
@@ -57,7 +97,7 @@ class NetworkOperator(Operator):
         self._label(nodes, policy, of_pools)
         if policy:
             self.api.set_status(self.kind, policy, status(self._install(policy, STATES)))
-        wrong = nic_node_policies.wrong(policy, of_pools, nodes)
+        wrong = refusals(policy, of_pools, nodes)
         for node_policy in of_pools:
             name = node_policy["metadata"]["name"]
             if name in wrong:
@@ -73,7 +113,7 @@ class NetworkOperator(Operator):
         driving = [node_policy for node_policy in of_pools if node_policy["spec"].get(DRIVER.field)]
         for node in nodes:
             name = node["metadata"]["name"]
-            own = next((node_policy for node_policy in driving if nic_node_policies.selects(node_policy, node)), None)
+            own = next((node_policy for node_policy in driving if selects(node_policy, node)), None)
             value = waits(node, own or policy, driver=with_driver or own is not None, ready=name in drivers)
             if pods.labels(node).get(OFED_WAIT) != value:
                 self.api.patch(kinds.NODE, name, {"metadata": {"labels": {OFED_WAIT: value}}})
@@ -112,10 +152,6 @@ class NetworkOperator(Operator):
         field = "macvlanNetworkAttachmentDef" if kind == kinds.MACVLAN_NETWORK else "hostDeviceNetworkAttachmentDef"
         self.api.set_status(kind, resource, {"state": "ready", "reason": "", field: where})
         return None
-
-
-def _is_driver(pod: Object) -> bool:
-    return pods.basename(pods.image(pod)) in images.ADAPTER_DRIVERS
 
 
 def waits(node: Object, policy: Object | None, *, driver: bool, ready: bool) -> str | None:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.simulator import pods
-from toolkit.simulator.actors import gpus, sim_kinds, workload
-from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors import gpus, workload
+from toolkit.simulator.actors.api import LOGS, ApiError, Object
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest
@@ -136,9 +136,9 @@ class PodLogs:
             {"containers": [container], "logsFile": str(folder / f"{container}.log"), "follow": False}
             for container in containers
         ]
-        body = manifest(sim_kinds.LOGS, name, namespace, owners=[owner], spec={"logs": entries})
+        body = manifest(LOGS, name, namespace, owners=[owner], spec={"logs": entries})
         try:
-            self._runtime.kubelet.apply(sim_kinds.LOGS, body)
+            self._runtime.kubelet.apply(LOGS, body)
         except ApiError as error:
             if error.missing and "could not find the requested resource" in error.message:
                 self._served = False

@@ -13,8 +13,7 @@ import yaml
 from core.apis import kinds
 from core.apis.names import CLUSTER_MONITORING
 from toolkit.simulator import pods
-from toolkit.simulator.actors import sim_kinds
-from toolkit.simulator.actors.api import Api, ApiError, Object
+from toolkit.simulator.actors.api import SERVICE, Api, ApiError, Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.processes.ports import LOOPBACK
 
@@ -90,7 +89,7 @@ class Prometheus:
 
     def _of_monitor(self, monitor: Object) -> Iterator[Object]:
         namespace, spec = monitor["metadata"]["namespace"], monitor["spec"]
-        services = self._own.list(sim_kinds.SERVICE, namespace, _selector(spec["selector"]))["items"]
+        services = self._own.list(SERVICE, namespace, _selector(spec["selector"]))["items"]
         for service in services:
             selector = _selector({"matchLabels": service["spec"].get("selector") or {}})
             for pod in self._own.list(kinds.POD, namespace, selector)["items"] if selector else ():

@@ -56,21 +56,25 @@ def _error(image: str, host: str) -> str:
 
 def waiting(pod: Object, failed: Pull, *, again: bool) -> Object:
     """Return the status of a pod whose image is not there: refused just now, or waiting before the next try."""
-    reason = BACK_OFF if again else FAILED
     message = f'Back-off pulling image "{failed.image}": {FAILED}: {failed.error}' if again else failed.error
-    status = pod["status"]
+    return _waiting(pod, {"reason": BACK_OFF if again else FAILED, "message": message}, failed.image)
+
+
+def pulled(pod: Object) -> Object:
+    """Return the status of a pod whose images are there after all: its containers are being created."""
+    return _waiting(pod, {"reason": "ContainerCreating"}, None)
+
+
+def _waiting(pod: Object, why: Object, image: str | None) -> Object:
+    """Return the status of a pod whose containers wait: those of an image, or all."""
     return {
         key: [
-            _waiting_status(entry, reason, message) if entry.get("image") == failed.image else entry
-            for entry in status[key]
+            {**entry, "state": {"waiting": why}} if image in (None, entry.get("image")) else entry
+            for entry in pod["status"][key]
         ]
         for key in ("initContainerStatuses", "containerStatuses")
-        if status.get(key)
+        if pod["status"].get(key)
     }
-
-
-def _waiting_status(status: Object, reason: str, message: str) -> Object:
-    return {**status, "state": {"waiting": {"reason": reason, "message": message}}}
 
 
 def reason(pod: Object) -> str:
@@ -81,13 +85,3 @@ def reason(pod: Object) -> str:
         if why in (BACK_OFF, FAILED):
             return why
     return ""
-
-
-def pulled(pod: Object) -> Object:
-    """Return the status of a pod whose images are there after all: its containers are being created."""
-    status = pod["status"]
-    return {
-        key: [{**entry, "state": {"waiting": {"reason": "ContainerCreating"}}} for entry in status[key]]
-        for key in ("initContainerStatuses", "containerStatuses")
-        if status.get(key)
-    }

@@ -18,7 +18,7 @@ from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.performance.job import POD_MTU
-from toolkit.simulator.spec import MpiGeneration
+from toolkit.simulator.state import MpiGeneration
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,11 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import SCALE_CSI_DRIVER as DRIVER
 from toolkit.simulator import pods
-from toolkit.simulator.actors import grants, scale_handles, scale_provisioner, sim_kinds
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors import grants, scale_provisioner
+from toolkit.simulator.actors.api import CSI_DRIVER, Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
+from toolkit.simulator.actors.volumes import LONG, SHORT, driver_annotations
 from toolkit.simulator.manifests import daemon_set, manifest, of_pods
 
 BY = "Spectrum Scale CSI operator"
@@ -44,7 +45,7 @@ TWO = Generation(
     },
     sidecar_kind=kinds.STATEFUL_SET,
     required="scaleHostpath",
-    parts=scale_handles.SHORT,
+    parts=SHORT,
 )
 THREE = Generation(
     driver="cp.icr.io/cp/gpfs/csi/ibm-spectrum-scale-csi-driver:v3.1.0",
@@ -52,7 +53,7 @@ THREE = Generation(
     sidecars={part: f"registry.k8s.io/sig-storage/csi-{part}:v3" for part in SIDECAR_ACCOUNTS},
     sidecar_kind=kinds.DEPLOYMENT,
     required="localScaleCluster",
-    parts=scale_handles.LONG,
+    parts=LONG,
 )
 
 
@@ -72,8 +73,8 @@ class ScaleCsiOperator(Operator):
         resources = self.objects(self.kind)
         for resource in resources:
             self._install(resource)
-        if not resources and self.api.find(sim_kinds.CSI_DRIVER, DRIVER):
-            self.api.delete(sim_kinds.CSI_DRIVER, DRIVER)
+        if not resources and self.api.find(CSI_DRIVER, DRIVER):
+            self.api.delete(CSI_DRIVER, DRIVER)
 
     def _install(self, resource: Object) -> None:
         meta = resource["metadata"]
@@ -115,7 +116,7 @@ def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.G
     driver = {"attachRequired": True, "podInfoOnMount": False}
     account = f"{NAME}-node"
     return [
-        (sim_kinds.CSI_DRIVER, manifest(sim_kinds.CSI_DRIVER, DRIVER, spec=driver)),
+        (CSI_DRIVER, manifest(CSI_DRIVER, DRIVER, spec=driver)),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
         grants.service_account(namespace, account),
         *[made for sidecar in chosen.sidecars for made in _sidecar(namespace, sidecar, spec, chosen)],
@@ -128,7 +129,7 @@ def _driver(namespace: str, account: str, spec: Object, chosen: Generation) -> t
     kind, made = daemon_set(namespace, NAME, _driver_pod(account, spec, chosen), BY)
     clusters = spec.get("clusters") or []
     primary = next((str(cluster["id"]) for cluster in clusters if cluster.get("primary")), None)
-    annotations = scale_handles.annotations(
+    annotations = driver_annotations(
         [str(cluster["id"]) for cluster in clusters], chosen.parts, spec.get("localScaleCluster") or primary
     )
     made["spec"]["template"]["metadata"]["annotations"] = annotations

@@ -9,8 +9,8 @@ from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from policies.manifests.label_selectors import selects
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import scale_core, scale_csi, sim_kinds
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors import scale_core, scale_csi
+from toolkit.simulator.actors.api import SCALE_DAEMON, Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.podactor import Operator
 from toolkit.simulator.manifests import manifest
@@ -31,7 +31,7 @@ class ScaleOperator(Operator):
         (kinds.SCALE_CLUSTER, None),
         (kinds.SCALE_REMOTE_CLUSTER, SCALE_NAMESPACE),
         (kinds.SCALE_FILE_SYSTEM, SCALE_NAMESPACE),
-        (sim_kinds.SCALE_DAEMON, SCALE_NAMESPACE),
+        (SCALE_DAEMON, SCALE_NAMESPACE),
         (kinds.NODE, None),
         (kinds.POD, SCALE_NAMESPACE),
     )
@@ -83,15 +83,15 @@ class ScaleOperator(Operator):
         if daemon is not None:
             running = {"running": str(len(node_of_pod) - len(late)), "starting": str(len(late))}
             identity = {} if troubles else {"clusterID": names.SCALE_CLUSTER_ID, "clusterName": NAME}
-            self.api.set_status(sim_kinds.SCALE_DAEMON, daemon, {"podsStatus": running, **identity})
+            self.api.set_status(SCALE_DAEMON, daemon, {"podsStatus": running, **identity})
         return troubles
 
     def _daemon(self, cluster: Object) -> Object | None:
         """Return the Daemon, which has the cluster's id; make it where it is missing."""
-        daemon = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
+        daemon = self.caches[SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
         if daemon is None:
-            body = manifest(sim_kinds.SCALE_DAEMON, NAME, SCALE_NAMESPACE, spec={})
-            self.make([(sim_kinds.SCALE_DAEMON, body)], cluster)
+            body = manifest(SCALE_DAEMON, NAME, SCALE_NAMESPACE, spec={})
+            self.make([(SCALE_DAEMON, body)], cluster)
         return daemon
 
     def _remote(self, remote: Object) -> str | None:

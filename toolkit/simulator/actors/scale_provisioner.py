@@ -8,10 +8,11 @@ from core.apis.quantity import amount
 from policies.views import volumes
 from toolkit.simulator import names, pods
 from toolkit.simulator.access.rbac import READ, Rule
-from toolkit.simulator.actors import images, provisioning, scale_caches, scale_handles
+from toolkit.simulator.actors import images, provisioning, scale_caches
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.actors.podactor import PodActor
+from toolkit.simulator.actors.volumes import started_with
 from toolkit.simulator.scale_management import client
 from toolkit.simulator.scale_management.client import GuiError
 from toolkit.simulator.scale_management.state import file_system_uid
@@ -92,9 +93,7 @@ class ScaleProvisioner(PodActor):
     def _driver(self) -> Object | None:
         drivers = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
         running = (pod for pod in self.runtime.pods.items() if pods.runs(pod))
-        return next(
-            (scale_handles.started_with(pod) for pod in running if pods.basename(pods.image(pod)) in drivers), None
-        )
+        return next((started_with(pod) for pod in running if pods.basename(pods.image(pod)) in drivers), None)
 
 
 def source(claim: Object, storage_class: Object, driver: Object) -> Object:

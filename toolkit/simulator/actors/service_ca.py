@@ -12,8 +12,7 @@ from cryptography import x509
 from core.apis import kinds, names
 from toolkit.simulator import pods
 from toolkit.simulator.access.pki import Authority
-from toolkit.simulator.actors import sim_kinds
-from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors.api import SERVICE, VALIDATING_WEBHOOK_CONFIGURATION, ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.home import Layout
@@ -32,9 +31,9 @@ class ServiceCa:
         self._api = runtime.identity(NAME)
         self._authority = Authority.stored(Layout(runtime.settings.home).pki, NAME)
         self._signed = Loop("service CA, Services", self._sign)
-        self._services = Informer(self._api, sim_kinds.SERVICE, lambda key, *_: self._signed.add(key))
+        self._services = Informer(self._api, SERVICE, lambda key, *_: self._signed.add(key))
         self._injected: list[tuple[Informer, Loop]] = []
-        for kind in (kinds.MUTATING_WEBHOOK_CONFIGURATION, sim_kinds.VALIDATING_WEBHOOK_CONFIGURATION):
+        for kind in (kinds.MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION):
             self._inject_into(kind)
 
     def start(self) -> None:

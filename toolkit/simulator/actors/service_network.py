@@ -12,8 +12,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from toolkit.simulator.actors import sim_kinds
-from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors.api import ENDPOINT_SLICE, SERVICE, ApiError, Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.home import SERVICE_SOCKET
 from toolkit.simulator.processes.ports import LOOPBACK
@@ -65,13 +64,13 @@ class ServiceNetwork:
     def _loopback_port(self, host: str, port: int) -> int:
         if ipaddress.ip_address(host).is_loopback:
             return port
-        target = endpoint(self._api.list(sim_kinds.SERVICE)["items"], self._slices, host, port)
+        target = endpoint(self._api.list(SERVICE)["items"], self._slices, host, port)
         if target not in self._listening:
             raise Refused(f"no program listens on port {target[1]} of the pod with address {target[0]}")
         return self._listening[target]
 
     def _slices(self, namespace: str, service: str) -> list[Object]:
-        slices: list[Object] = self._api.list(sim_kinds.ENDPOINT_SLICE, namespace, f"{SERVICE_NAME}={service}")["items"]
+        slices: list[Object] = self._api.list(ENDPOINT_SLICE, namespace, f"{SERVICE_NAME}={service}")["items"]
         return slices
 
 

@@ -23,10 +23,10 @@ from core.apis import suite
 from core.apis.names import SIMULATED
 from core.project import PRODUCT
 from toolkit.simulator import kubeconfigs, pods
-from toolkit.simulator.actors import mounts
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Key, key_of
 from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.actors.volumes import read_mounted
 from toolkit.simulator.actors.workload import Outcome, introduction
 
 SCRIPT = PRODUCT / "stacks" / "scripts" / suite.SCRIPT
@@ -89,7 +89,7 @@ class SuiteRunners:
 
     def _is_runner(self, pod: Object) -> bool:
         path = f"{suite.FOLDER}/{suite.SCRIPT}"
-        return pods.command(pod) == f"/bin/sh {path}" and mounts.read(self._runtime, pod, path) == _script()
+        return pods.command(pod) == f"/bin/sh {path}" and read_mounted(self._runtime, pod, path) == _script()
 
     def _follow(self, pod: Object, run: _Run) -> None:
         first = f"{SIMULATED}: no container, but this machine runs the script, as account {pods.account(pod)}"

@@ -1,11 +1,60 @@
-"""What a pod mounts, and what of it is not there yet."""
+"""What a pod mounts: what of it is missing, what a Storage Scale driver makes of a handle, and what files have."""
 
-from collections.abc import Iterator
+import base64
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from toolkit.simulator.actors import scale_handles
+from core.apis import kinds
+from core.apis import names as platform
+from policies.views import volumes
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
+
+SHORT, LONG = (3, 4), (3, 4, 7)
+"""Parts between semicolons that a driver of 2.0 reads, and one of 2.5 and later."""
+
+
+def driver_annotations(clusters: Iterable[str], parts: Iterable[int], local: str | None) -> dict[str, str]:
+    """Return the annotation of the driver's pods from which the simulated kubelet reads what they were started with.
+
+    `local` is the cluster whose file systems volumes are made on when a StorageClass names none.
+    """
+    document = {"clusters": sorted(clusters), "parts": list(parts), "local": local}
+    return {names.SCALE_CLUSTERS: json.dumps(document, sort_keys=True)}
+
+
+def started_with(pod: Object) -> Object | None:
+    """Return what a driver's pod was started with, None where no annotation says so."""
+    text = pods.annotations(pod).get(names.SCALE_CLUSTERS)
+    document: Object | None = json.loads(text) if text else None
+    return document
+
+
+def mount_trouble(source: Object, pod: Object) -> str | None:
+    """Return why the driver's `pod` does not mount a volume with this CSI `source`; None if it does.
+
+    File systems are known to the GUI of their cluster alone: the UID must have its form, and is taken for one of them.
+    """
+    driver = started_with(pod)
+    if source.get("driver") != platform.SCALE_CSI_DRIVER or driver is None:
+        return None
+    text = str(source.get("volumeHandle"))
+    handle = volumes.parse(text)
+    faults = list(handle.faults)
+    if text.count(";") + 1 not in driver["parts"]:
+        faults.append(f"has {text.count(';') + 1} parts, which this version of the driver does not read")
+    if faults:
+        return f"rpc error: code = Internal desc = invalid volume id {text}: {faults[0]}"
+    if handle.cluster not in driver["clusters"]:
+        clusters = ", ".join(driver["clusters"])
+        return (
+            f"rpc error: code = Internal desc = unable to find cluster [{handle.cluster}] details in custom resource,"
+            f" which has {clusters}"
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -78,4 +127,25 @@ def _claim_trouble(name: str, namespace: str, node: str, runtime: Runtime) -> st
     drivers = runtime.drivers(source["driver"], node)
     if not drivers:
         return f"driver name {source['driver']} not found in the list of registered CSI drivers"
-    return next((scale_handles.trouble(source, pod) for pod in drivers), None)
+    return next((mount_trouble(source, pod) for pod in drivers), None)
+
+
+def read_mounted(runtime: Runtime, pod: Object, path: str) -> bytes | None:
+    """Return the content of a file, None where no mounted ConfigMap or Secret has it; keys have the files' names."""
+    file, namespace = PurePosixPath(path), pod["metadata"]["namespace"]
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    for mount in pod["spec"]["containers"][0].get("volumeMounts") or []:
+        part = mount.get("subPath")
+        if (file if part else file.parent) != PurePosixPath(mount["mountPath"]):
+            continue
+        volume, key = volumes[mount["name"]], part or file.name
+        if "configMap" in volume:
+            config_map = runtime.config_maps.get(volume["configMap"]["name"], namespace) or {}
+            text = (config_map.get("data") or {}).get(key)
+            return None if text is None else str(text).encode()
+        if "secret" in volume:
+            # The cache has no values of Secrets.
+            secret = runtime.kubelet.find(kinds.SECRET, volume["secret"]["secretName"], namespace) or {}
+            encoded = (secret.get("data") or {}).get(key)
+            return None if encoded is None else base64.b64decode(encoded)
+    return None

@@ -12,10 +12,10 @@ from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
-from toolkit.simulator.bootstrap import agents, nodes, openshift
+from toolkit.simulator.bootstrap import nodes, openshift
 from toolkit.simulator.manifests import Manifest
 from toolkit.simulator.pods import condition
-from toolkit.simulator.spec import ClusterSpec
+from toolkit.simulator.state import ClusterSpec
 
 PARALLEL = 4
 ESTABLISHED_SECONDS = 120.0
@@ -55,7 +55,7 @@ def bootstrap(
     ]
     waves: list[tuple[str, list[Manifest]]] = [
         ("namespaces and definitions", [*openshift.namespaces(), *definitions, *scale]),
-        ("accounts and nodes", [*_access(spec), agents.daemon_set(), *map(nodes.node, spec.nodes)]),
+        ("accounts and nodes", [*_access(spec), nodes.daemon_set(), *map(nodes.node, spec.nodes)]),
     ]
     for title, wave in waves:
         step.update(what=title)
@@ -80,7 +80,9 @@ def bootstrap(
     for definition in definitions:
         # The first request for a kind makes the server set up its storage; no later client has to wait.
         api.get(f"{_collection(definition)}?limit=1")
-    _remove_nodes(api, {node.name for node in spec.nodes})
+    existing = {item["metadata"]["name"] for item in api.get("/api/v1/nodes")["items"]}
+    for name in existing - {node.name for node in spec.nodes}:
+        api.delete(f"/api/v1/nodes/{name}")
     if spec.actors:
         api.apply(_path(webhook), webhook)
     else:
@@ -139,9 +141,3 @@ def _collection(definition: Manifest) -> str:
     spec = definition["spec"]
     version = next(version["name"] for version in spec["versions"] if version["served"])
     return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
-
-
-def _remove_nodes(api: Api, names: set[str]) -> None:
-    for item in api.get("/api/v1/nodes")["items"]:
-        if item["metadata"]["name"] not in names:
-            api.delete(f"/api/v1/nodes/{item['metadata']['name']}")

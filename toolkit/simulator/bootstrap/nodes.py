@@ -7,11 +7,12 @@ from core.apis.names import CPU_ARCHITECTURES, NODE_ROLE
 from core.hardware.profiles import Profile
 from core.hardware.profiles.records import MEMORY_REPORTED
 from core.simulated import SIMULATED_BY
+from toolkit.simulator import manifests
 from toolkit.simulator.actors import kubelet_settings
 from toolkit.simulator.manifests import Manifest, manifest
 from toolkit.simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE
 from toolkit.simulator.processes.ports import LOOPBACK
-from toolkit.simulator.spec import NodeSpec
+from toolkit.simulator.state import NodeSpec
 
 MASTER_TAINT = {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}
 OPERATING_SYSTEM = {"beta.kubernetes.io/os": "linux", "kubernetes.io/os": "linux"}
@@ -83,3 +84,40 @@ def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
         "nodeInfo": info,
     }
     return manifest(kinds.NODE, spec.name, status=whole)
+
+
+# Exempt from SCC admission, as the agents' own namespaces are by accounts of theirs.
+NAMESPACE = "openshift-infra"
+NAME = "node-agents"
+# DaemonSets of OpenShift 4.12, as `oc describe node` prints their requests: thousandths of a CPU, MiB.
+REQUESTS = {
+    "tuned": (10, 50),
+    "dns-default": (60, 110),
+    "node-resolver": (5, 21),
+    "node-ca": (10, 10),
+    "ingress-canary": (10, 20),
+    "machine-config-daemon": (40, 100),
+    "node-exporter": (9, 47),
+    "multus": (10, 65),
+    "multus-additional-cni-plugins": (10, 10),
+    "network-metrics-daemon": (20, 120),
+    "network-check-target": (10, 15),
+    "sdn": (110, 220),
+}
+
+
+def daemon_set() -> Manifest:
+    """Return one DaemonSet in the place of all: 140 nodes would have 1,680 pods, and only the sum matters."""
+    cpu, memory = (sum(column) for column in zip(*REQUESTS.values(), strict=True))
+    container = {
+        "name": NAME,
+        "image": "simulated/openshift-node-agents:0",
+        "resources": {"requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}},
+    }
+    pod = {
+        "hostNetwork": True,
+        "priorityClassName": "system-node-critical",
+        "tolerations": [{"operator": "Exists"}],
+        "containers": [container],
+    }
+    return manifests.daemon_set(NAMESPACE, NAME, pod, "the agents of OpenShift")[1]

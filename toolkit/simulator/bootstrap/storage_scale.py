@@ -8,7 +8,8 @@ monitoring, no webhooks.
 from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from toolkit.simulator.access.rbac import OWN, READ, Rule
-from toolkit.simulator.actors import grants, scale_core, sim_kinds
+from toolkit.simulator.actors import grants, scale_core
+from toolkit.simulator.actors.api import SCALE_DAEMON
 from toolkit.simulator.actors.package import COMMON, FLAG, TEXT, Definition, list_of, operates, structure
 from toolkit.simulator.actors.packages.scale_csi import THREE
 from toolkit.simulator.manifests import Manifest, deployment, manifest
@@ -24,12 +25,12 @@ _DEFINITIONS = (
     Definition(kinds.SCALE_CLUSTER, structure({"license": _LICENSE, "daemon": structure()}, "license")),
     Definition(kinds.SCALE_REMOTE_CLUSTER, structure({"contactNodes": list_of(TEXT), "gui": _GUI}, "gui")),
     Definition(kinds.SCALE_FILE_SYSTEM, structure({"remote": _REMOTE})),
-    Definition(sim_kinds.SCALE_DAEMON, structure()),
+    Definition(SCALE_DAEMON, structure()),
     *THREE.definitions,
 )
 _RULES = (
     *COMMON,
-    *operates(kinds.SCALE_CLUSTER, kinds.SCALE_REMOTE_CLUSTER, kinds.SCALE_FILE_SYSTEM, sim_kinds.SCALE_DAEMON),
+    *operates(kinds.SCALE_CLUSTER, kinds.SCALE_REMOTE_CLUSTER, kinds.SCALE_FILE_SYSTEM, SCALE_DAEMON),
     Rule((kinds.CSI_SCALE_OPERATOR.group,), (kinds.CSI_SCALE_OPERATOR.plural,), OWN),
     Rule(("",), ("pods", "secrets"), OWN),
     Rule(("",), ("nodes",), READ),

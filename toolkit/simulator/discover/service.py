@@ -8,9 +8,11 @@ import csv
 import io
 import json
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from threading import Lock
 from typing import Any
 from urllib.parse import unquote_plus
@@ -19,9 +21,34 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
+from toolkit.simulator.access import accounts
 from toolkit.simulator.access.accounts import Account
 from toolkit.simulator.discover.database import WIDE_VIEW, Answer, Database, QueryError
-from toolkit.simulator.discover.tokens import Tokens
+from toolkit.simulator.processes import https_server
+
+_BYTES = 24
+
+
+@dataclass
+class Tokens:
+    """Tokens in memory, each valid for some seconds: after a restart clients take a new one, as with the real one."""
+
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    _ends: dict[str, float] = field(default_factory=dict, repr=False)
+
+    def give(self) -> str:
+        """Return a new token."""
+        now = self.clock()
+        self._ends = {token: end for token, end in self._ends.items() if end > now}
+        token = secrets.token_urlsafe(_BYTES)
+        self._ends[token] = now + self.seconds
+        return token
+
+    def valid(self, token: str) -> bool:
+        """Return whether a token has been given and has not expired."""
+        return self._ends.get(token, float("-inf")) > self.clock()
+
 
 TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
 QUERY = "/db2whrest/v1/sql_query"
@@ -184,3 +211,21 @@ def _json(content: Any, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str
 
 def _message(status: HTTPStatus, text: str) -> Response:
     return _json({"message": text}, status)
+
+
+TOKEN_SECONDS = 3600.0
+
+
+def main() -> None:
+    """Serve until the process is stopped."""
+    parser = https_server.options()
+    parser.add_argument("--catalogue", type=Path, required=True)
+    parser.add_argument("--account", type=Path, required=True)
+    options = parser.parse_args()
+    options.catalogue.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    service = Service(Database(options.catalogue), accounts.create(options.account), Tokens(TOKEN_SECONDS))
+    https_server.serve(service.respond, options, "Spectrum Discover", f"the catalogue {options.catalogue}")
+
+
+if __name__ == "__main__":
+    main()

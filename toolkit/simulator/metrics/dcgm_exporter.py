@@ -15,7 +15,7 @@ from core.hardware.gpus import Gpu
 from core.hardware.measured import MEASURED_GPUS
 from toolkit.simulator import pods
 from toolkit.simulator.metrics.exporters import Family, Sample
-from toolkit.simulator.performance import nvidia_smi, preflight, smi_query
+from toolkit.simulator.performance import nvidia_smi, preflight, smi_reports
 from toolkit.simulator.performance.job import Machine
 from toolkit.simulator.performance.ports import gpu_address
 from toolkit.simulator.performance.printed import seeded
@@ -214,7 +214,7 @@ def families(pod: Object, listed: Iterable[Counter], gpus: Sequence[HeldGpu]) ->
 
 def _labels(pod: Object, gpu: HeldGpu) -> dict[str, str]:
     machine, number = gpu.state.machine, gpu.state.number
-    labels = {"gpu": str(number), "UUID": smi_query.uuid(machine.name, number)}
+    labels = {"gpu": str(number), "UUID": smi_reports.uuid(machine.name, number)}
     if release(pod) >= FIRST_WITH_HOSTNAME and machine.profile:
         labels |= {
             "pci_bus_id": gpu_address(machine.profile, number),

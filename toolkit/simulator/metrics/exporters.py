@@ -5,6 +5,7 @@ those of ports: prometheus/node_exporter, collector/infiniband_linux.go at v0.18
 and no rate, and v1.10 (OpenShift 4.21). Hardware counters came with 1.12, which no simulated OpenShift has.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -80,12 +81,8 @@ def _requests(objects: Iterable[Object]) -> Iterator[Sample]:
                 value = amount(text)
                 if value is not None:
                     labels = {**_pod(pod), "container": container["name"], "node": pods.node_name(pod)}
-                    labels |= {"resource": _sanitized(resource), "unit": _UNITS.get(resource, "integer")}
+                    labels |= {"resource": re.sub(r"\W", "_", resource), "unit": _UNITS.get(resource, "integer")}
                     yield labels, float(value)
-
-
-def _sanitized(resource: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in resource)
 
 
 def _quotas(quotas: Iterable[Object]) -> Iterator[Sample]:

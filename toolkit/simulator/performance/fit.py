@@ -118,14 +118,7 @@ def page() -> str:
     heads = [f"up to {size:,} B" for size in model.CLASSES]
     columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
     nccl = TEMPLATE.read_text().format(
-        fit=table(
-            ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
-            (
-                (layout, f"{segment.up_to:,} B", f"{segment.latency_us:g}", f"{segment.gb_s:g}")
-                for layout, curve in CURVES.items()
-                for segment in curve
-            ),
-        ),
+        fit=_segments("layout", CURVES),
         residuals=table(
             ("layout", "median", "worst"),
             ((layout, f"{median(figures):.1%}", f"{max(figures):.1%}") for layout, figures in errors.items()),
@@ -135,14 +128,7 @@ def page() -> str:
             ((layout, *(f"{share:.1%}" for share in spread)) for layout, spread in model.SPREADS.items()),
         ),
         nvlink_source=NVLINK_COLLECTIVES.source,
-        nvlink=table(
-            ("collective", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
-            (
-                (name, f"{segment.up_to:,} B", f"{segment.latency_us:g}", f"{segment.gb_s:g}")
-                for name, curve in NVLINK.items()
-                for segment in curve
-            ),
-        ),
+        nvlink=_segments("collective", NVLINK),
         nvlink_errors=table(("collective", "fitted", "sizes", "median error", "worst"), nvlink_errors()),
         sizes=table(("size", *columns), map(_sizes, range(len(TABLES["1x8"])))),
         effects=table(
@@ -151,6 +137,17 @@ def page() -> str:
         ),
     )
     return f"{nccl}\n{programs_page.section()}"
+
+
+def _segments(what: str, curves: Mapping[str, Curve]) -> str:
+    return table(
+        (what, "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
+        (
+            (name, f"{segment.up_to:,} B", f"{segment.latency_us:g}", f"{segment.gb_s:g}")
+            for name, curve in curves.items()
+            for segment in curve
+        ),
+    )
 
 
 def nvlink_errors() -> list[tuple[str, ...]]:

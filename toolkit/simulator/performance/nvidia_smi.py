@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.apis.names import SIMULATED
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import smi_query, topology_matrix
+from toolkit.simulator.performance import smi_reports
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.ports import gpu_address
 from toolkit.simulator.performance.printed import Printed, seeded
@@ -56,9 +56,9 @@ def nvidia_smi(words: Sequence[str], job: Launched) -> Printed:
         return Printed((NOT_FOUND,), 127, NOT_FOUND)
     branch = branch_of(machine.driver)
     if "topo" in words[1:]:
-        return Printed(tuple(topology_matrix.lines(machine.profile, job.me.gpus, branch)))
+        return Printed(tuple(smi_reports.topology_matrix(machine.profile, job.me.gpus, branch)))
     if {"-q", "--query"} & {*words[1:]}:
-        form = smi_query.as_xml if {"-x", "--xml-format"} & {*words[1:]} else smi_query.as_text
+        form = smi_reports.as_xml if {"-x", "--xml-format"} & {*words[1:]} else smi_reports.as_text
         return Printed(tuple(form(job, machine.profile, memory_mib(machine.profile), cuda(machine.driver))))
     if len(words) > 1:
         return Printed((f"{SIMULATED}: of nvidia-smi only the table, -q, -q -x and topo -m are simulated",))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.hardware.profiles import Hca
-from toolkit.simulator.performance import link, ports
+from toolkit.simulator.performance import ports
 from toolkit.simulator.performance.job import Launched, Machine, Worker
 from toolkit.simulator.performance.printed import Printed, seeded, seeded_bits, whole
 
@@ -17,7 +17,7 @@ ITERATIONS = {"write": 5000, "send": 1000, "read": 1000}
 LATENCY_ITERATIONS = 1000
 NO_MEMLOCK = ("Couldn't allocate MR", "failed to create mr", "Failed to create MR", " Couldn't create IB resources")
 """What it prints when it may not pin memory."""
-LINE = "-" * 87
+LINE, STARS = "-" * 87, "*" * 36
 GID_INDEX = 3
 """Of RoCE v2 with an IPv4 address, on a port with one network."""
 OPTIONS = frozenset(
@@ -66,7 +66,7 @@ def perftest(words: Sequence[str], job: Launched) -> Printed:
     own_port, why = _port(request, job.me)
     if own_port is None:
         return Printed(why, 1, why[0].strip())
-    banner = () if request.server else ("", _stars(), "* Waiting for client to connect... *", _stars())
+    banner = () if request.server else ("", STARS, "* Waiting for client to connect... *", STARS)
     peer = _peer(request, job)
     if peer is None:
         if request.server is None:
@@ -139,10 +139,6 @@ def _listener(machine: Machine) -> Worker:
     return Worker(ports.host(machine), machine, devices=devices, ipc_lock=True, uid=0)
 
 
-def _stars() -> str:
-    return "*" * 36
-
-
 def _frequencies(job: Launched) -> tuple[str, ...]:
     """Return the warning that cores have different clocks, as in the Redpaper."""
     draw = seeded(job.run, "clocks")
@@ -167,12 +163,9 @@ def _header(request: Request, job: Launched, port: Hca, mtu: int) -> list[str]:
         lines.append(" RX depth        : 512")
     if bandwidth:
         lines.append(" CQ Moderation   : 100")
-    lines += [
-        f" Mtu             : {mtu}[B]",
-        f" Link type       : {'Ethernet' if ethernet else 'IB'}",
-    ]
+    lines += [f" Mtu             : {mtu}[B]", f" Link type       : {'Ethernet' if ethernet else 'IB'}"]
     if ethernet:
-        lines.append(f" GID index       : {_gid_index(request)}")
+        lines.append(f" GID index       : {request.number(GID_INDEX, '-x', '--gid-index')}")
     if request.verb == "read":
         lines.append(" Outstand reads  : 16")
     else:
@@ -181,11 +174,7 @@ def _header(request: Request, job: Launched, port: Hca, mtu: int) -> list[str]:
 
 
 def _mtu(request: Request, machine: Machine, port: Hca) -> int:
-    return request.number(link.payload(machine, port.name), "-m", "--mtu")
-
-
-def _gid_index(request: Request) -> int:
-    return request.number(GID_INDEX, "-x", "--gid-index")
+    return request.number(ports.packet_payload(machine, port.name), "-m", "--mtu")
 
 
 def _ends(request: Request, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
@@ -222,7 +211,7 @@ def _table(request: Request, job: Launched, peer: Worker, both: tuple[Hca, Hca],
     machine = job.me.machine
     # Both sides print what the measuring one found.
     draw = seeded(_pair_key(job, peer), request.verb, request.test, both[0].name)
-    full = link.average(machine, min(port.rate_gbps for port in both), mtu) * draw.gauss(1, link.SPREAD)
+    full = ports.link_mb_s(machine, min(port.rate_gbps for port in both), mtu) * draw.gauss(1, ports.SPREAD)
     if request.test == "lat":
         return _latencies(request, full, draw.gauss(1, 0.02))
     if "-b" in request.options:
@@ -232,10 +221,10 @@ def _table(request: Request, job: Launched, peer: Worker, both: tuple[Hca, Hca],
     lines = [f" #bytes     #iterations    BW peak[{unit}/sec]    BW average[{unit}/sec]   MsgRate[Mpps]"]
     iterations = request.number(ITERATIONS[request.verb], "-n", "--iters")
     for size in request.sizes():
-        average = link.messages(size, full)
+        average = ports.message_mb_s(size, full)
         rate = average * (1 << 20) / size / 1e6
         shown = average * (1 << 20) * 8 / 1e9 if in_gb else average
-        figures = f"{shown * link.EDR_PEAK / link.EDR_AVERAGE:<7.2f}            {shown:<7.2f}\t\t   {rate:<7.6f}"
+        figures = f"{shown * ports.EDR_PEAK / ports.EDR_AVERAGE:<7.2f}            {shown:<7.2f}\t\t   {rate:<7.6f}"
         lines.append(f" {size:<7}    {iterations:<10}       {figures}")
     return lines
 
@@ -245,7 +234,7 @@ def _latencies(request: Request, full: float, factor: float) -> list[str]:
     iterations = request.number(LATENCY_ITERATIONS, "-n", "--iters")
     for size in request.sizes():
         ways = 2 if request.verb == "read" else 1
-        typical = link.latency(size, full, ways) * factor
+        typical = ports.message_us(size, full, ways) * factor
         least, most = typical * 0.97, typical * 3.1
         lines.append(f" {size:<7} {iterations}          {least:<7.2f}        {most:<7.2f}      {typical:<7.2f}")
     return lines

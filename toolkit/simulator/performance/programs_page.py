@@ -6,7 +6,7 @@ from pathlib import Path
 from core.hardware import profiles
 from core.hardware.measured import MLPERF_BAND, REDPAPER_MACHINE, SUPERMICRO_MACHINE, trained
 from core.hardware.profiles import Profile
-from toolkit.simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
+from toolkit.simulator.performance import examples, mlperf, nvidia_smi, ports, tf_cnn, training
 from toolkit.simulator.performance.job import Launched, Machine, Worker
 
 TEMPLATE = Path(__file__).with_name("programs_page.md")
@@ -91,7 +91,7 @@ def _perftest() -> list[str]:
         machine = Machine(
             "node", profiles.profile(SUPERMICRO_MACHINE if ethernet else REDPAPER_MACHINE), ethernet=ethernet
         )
-        average = link.average(machine, gbps, link.payload(machine, ""))
+        average = ports.link_mb_s(machine, gbps, ports.packet_payload(machine, ""))
         rows.append(f"| {what} | {average:,.2f} | {average * (1 << 20) * 8 / 1e9:.1f} |")
     return rows
 
@@ -110,13 +110,13 @@ def section() -> str:
     """Return the section: the template with figures in its fields, its lists in lines of 116 characters."""
     fp32, fp16 = (8 * training.NETWORKS["resnet50v1.5"].rates[precision] for precision in ("fp32", "fp16"))
     text = TEMPLATE.read_text().format(
-        **{module.__name__.rpartition(".")[2]: module for module in (examples, link, nvidia_smi, tf_cnn, training)},
+        **{module.__name__.rpartition(".")[2]: module for module in (examples, nvidia_smi, ports, tf_cnn, training)},
         MLPERF_BAND=MLPERF_BAND,
         perftest="\n".join(_perftest()),
         resnet="\n".join(_resnet()),
         a2d2="\n".join(_a2d2()),
         mlperf="\n".join(_mlperf()),
-        mtu=link.payload(Machine("node", ethernet=True), ""),
+        mtu=ports.packet_payload(Machine("node", ethernet=True), ""),
         last_branch=nvidia_smi.CUDA[-1][0],
         resnet50=training.NETWORKS["resnet50"].rates["fp32"],
         resnet101=training.NETWORKS["resnet101"].rates["fp32"],

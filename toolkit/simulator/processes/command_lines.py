@@ -9,11 +9,10 @@ from core.files import digest
 from toolkit.simulator.access.pki import Pki
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import configurations
-from toolkit.simulator.processes.interpreter import python
+from toolkit.simulator.processes.configurations import python
 from toolkit.simulator.processes.ports import LOOPBACK
 from toolkit.simulator.processes.supervisor import Command
-from toolkit.simulator.spec import ClusterSpec, ScaleGui
-from toolkit.simulator.state import PortNumbers
+from toolkit.simulator.state import ClusterSpec, PortNumbers, ScaleGui
 
 MEMBER = "hpc-sim"
 
@@ -175,66 +174,52 @@ class Plan:
 
     def scc_admission(self) -> Command:
         """Return the webhook that simulates OpenShift's SCC admission."""
-        return python(
+        return self._tls_server(
             "scc-admission",
-            [
-                "toolkit.simulator.admission",
-                f"--port={self.ports.admission}",
-                # It serves loopback, as the API server does, and to no one else.
-                f"--certificate={self.pki.certificate('server')}",
-                f"--key={self.pki.key('server')}",
-                f"--api-port={self.ports.api}",
-                f"--ca={self.pki.ca}",
-                f"--kubeconfig={self.layout.identity('scc-admission')}",
-            ],
-            (self.ports.admission,),
+            "admission",
+            self.ports.admission,
+            f"--api-port={self.ports.api}",
+            f"--ca={self.pki.ca}",
+            f"--kubeconfig={self.layout.identity('scc-admission')}",
         )
 
     def object_store(self) -> Command:
         """Return the object store."""
-        return python(
-            "object-store",
-            [
-                "toolkit.simulator.object_store",
-                f"--port={self.ports.objects}",
-                f"--root={self.layout.objects.absolute()}",
-                f"--credentials={self.layout.object_credentials.absolute()}",
-            ],
-            (self.ports.objects,),
-        )
+        arguments = [
+            "toolkit.simulator.object_store",
+            f"--port={self.ports.objects}",
+            f"--root={self.layout.objects.absolute()}",
+            f"--credentials={self.layout.object_credentials.absolute()}",
+        ]
+        return python("object-store", arguments, (self.ports.objects,))
 
     def discover(self) -> Command:
         """Return Spectrum Discover."""
-        return python(
+        return self._tls_server(
             "discover",
-            [
-                "toolkit.simulator.discover",
-                f"--port={self.ports.discover}",
-                f"--catalogue={self.layout.catalogue.absolute()}",
-                f"--account={self.layout.catalogue_account.absolute()}",
-                f"--certificate={self.pki.certificate('server')}",
-                f"--key={self.pki.key('server')}",
-            ],
-            (self.ports.discover,),
+            "discover.service",
+            self.ports.discover,
+            f"--catalogue={self.layout.catalogue.absolute()}",
+            f"--account={self.layout.catalogue_account.absolute()}",
         )
 
     def scale_gui(self, gui: ScaleGui) -> Command:
         """Return the GUI of Storage Scale; the object store's folder is the home of its caches."""
-        return python(
+        return self._tls_server(
             "scale-gui",
-            [
-                "toolkit.simulator.scale_management",
-                f"--port={self.ports.scale_gui}",
-                f"--state={self.layout.scale_state.absolute()}",
-                f"--account={self.layout.scale_account.absolute()}",
-                f"--objects={self.layout.objects.absolute()}",
-                f"--certificate={self.pki.certificate('server')}",
-                f"--key={self.pki.key('server')}",
-                f"--cluster-id={gui.cluster_id}",
-                *(f"--file-system={name}" for name in gui.file_systems),
-            ],
-            (self.ports.scale_gui,),
+            "scale_management.service",
+            self.ports.scale_gui,
+            f"--state={self.layout.scale_state.absolute()}",
+            f"--account={self.layout.scale_account.absolute()}",
+            f"--objects={self.layout.objects.absolute()}",
+            f"--cluster-id={gui.cluster_id}",
+            *(f"--file-system={name}" for name in gui.file_systems),
         )
+
+    def _tls_server(self, name: str, module: str, port: int, *arguments: str) -> Command:
+        """Return a server of this program; on loopback all have the certificate of the API server."""
+        tls = (f"--certificate={self.pki.certificate('server')}", f"--key={self.pki.key('server')}")
+        return python(name, [f"toolkit.simulator.{module}", f"--port={port}", *tls, *arguments], (port,))
 
     def actors(self) -> Command:
         """Return the process of the actors; other settings make the next `up` restart it."""

@@ -1,10 +1,14 @@
-"""The configuration files of the API server, the scheduler and kwok."""
+"""Configuration files of the cluster's processes, and the environment of those of this program."""
 
+import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
 
+from core.files import digest
 from toolkit.simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
+from toolkit.simulator.processes.supervisor import Command
 
 _STAGES = REPOSITORY / "toolkit/simulator/stages"
 
@@ -53,3 +57,22 @@ def stages() -> tuple[Path, ...]:
     together; without that a late patch of an earlier stage took a running pod back to ContainerCreating.
     """
     return tuple(sorted(_STAGES.glob("*.yaml")))
+
+
+ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
+"""What the processes of this program consist of."""
+
+
+def python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: bytes) -> Command:
+    """Return a process of this program, in this very interpreter's environment; changed code makes it restart."""
+    environment = {
+        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONUNBUFFERED": "1",
+        "HPC_SIM_REVISION": digest(_sources(), *settings),
+    }
+    return Command(name, [sys.executable, "-m", *arguments], environment, ports)
+
+
+@cache
+def _sources() -> bytes:
+    return b"\0".join(path.read_bytes() for room in ROOMS for path in sorted((REPOSITORY / room).rglob("*.py")))

@@ -13,10 +13,9 @@ from core.apis.client import ApiError
 from toolkit.engine.prediction.diff import DEFAULT_NAMESPACE
 from toolkit.engine.prediction.values import plain
 from toolkit.simulator.provider.connection import Connection, UnreachableError
-from toolkit.simulator.provider.engine_errors import answers
-from toolkit.simulator.provider.engine_log import EngineLog
+from toolkit.simulator.provider.discovery import Scopes
+from toolkit.simulator.provider.errors import EngineLog, answers
 from toolkit.simulator.provider.lifecycle import Lifecycle
-from toolkit.simulator.provider.scopes import Scopes
 from toolkit.simulator.provider.settings import ProviderSettings, settings_difference, settings_of, unusable_settings
 from toolkit.simulator.provider.structs import decode
 

@@ -9,17 +9,14 @@ from toolkit.engine.prediction.inputs import FIELD_MANAGER, INPUTS, ObjectType, 
 from toolkit.engine.prediction.typed_form import normalized
 from toolkit.engine.prediction.values import Path, Properties, has_unknown
 from toolkit.simulator.provider import state
-from toolkit.simulator.provider.awaiters import state_on_read
+from toolkit.simulator.provider.awaiters import Resource, ResourceWaits, state_on_read
 from toolkit.simulator.provider.checks import identifier, manifest, split_identifier, type_of_object
 from toolkit.simulator.provider.cluster_objects import Address, Objects, address_of
 from toolkit.simulator.provider.connection import Answer, Connection
 from toolkit.simulator.provider.discovery import UnknownKindError
-from toolkit.simulator.provider.engine_log import EngineLog
-from toolkit.simulator.provider.error_texts import explained, not_created, not_deleted
-from toolkit.simulator.provider.resource_waits import Resource, ResourceWaits
-from toolkit.simulator.provider.results import Found, PartialError
-from toolkit.simulator.provider.secrecy import mark_secrets
+from toolkit.simulator.provider.errors import EngineLog, Found, PartialError, explained, not_created, not_deleted
 from toolkit.simulator.provider.settings import ProviderSettings
+from toolkit.simulator.provider.state import mark_secrets
 from toolkit.simulator.provider.wait_annotation import BadWaitError
 from toolkit.simulator.provider.wait_loops import NotGoneError, NotReadyError
 from toolkit.simulator.provider.writes import CRD, Writes

@@ -9,9 +9,7 @@ from typing import Any
 from toolkit.engine.prediction.inputs import ObjectType, annotation
 from toolkit.engine.prediction.readiness import Observation, conditions, job, status_of
 from toolkit.engine.prediction.values import Properties
-from toolkit.simulator.provider.network_readiness import ingress, service
-from toolkit.simulator.provider.observations import Checker, Seen, spec_of
-from toolkit.simulator.provider.pod_readiness import pod_ready, pod_warnings
+from toolkit.simulator.provider.observations import Checker, Seen, ingress, pod_ready, pod_warnings, service, spec_of
 
 REVISION = "deployment.kubernetes.io/revision"
 _NOT_READY = "'{name}' timed out waiting to be Ready"

@@ -6,7 +6,7 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 from typing_extensions import override
 
 from toolkit.engine.plugins.serving import engine_address, serve
-from toolkit.engine.prediction.diff import Change, difference, path_of_text, text_of_path
+from toolkit.engine.prediction.diff import difference, path_of_text, text_of_path
 from toolkit.engine.prediction.inputs import (
     AUTONAMED,
     ObjectType,
@@ -20,12 +20,12 @@ from toolkit.engine.prediction.inputs import (
 from toolkit.engine.prediction.readiness import job
 from toolkit.engine.prediction.values import plain
 from toolkit.simulator.provider import state
+from toolkit.simulator.provider.awaiters import Resource
 from toolkit.simulator.provider.checks import Naming, checked, type_of_object, type_of_urn
 from toolkit.simulator.provider.configuration import ConfigurationServicer
-from toolkit.simulator.provider.engine_errors import answers
+from toolkit.simulator.provider.errors import answers
 from toolkit.simulator.provider.lifecycle import Lifecycle
-from toolkit.simulator.provider.resource_waits import Resource
-from toolkit.simulator.provider.secrecy import mark_secrets
+from toolkit.simulator.provider.state import mark_secrets
 from toolkit.simulator.provider.structs import decode, encode
 
 _REPLACE_UNREADY = "pulumi.com/replaceUnready"
@@ -116,7 +116,12 @@ class ProviderServicer(ConfigurationServicer):
             changes=provider_pb2.DiffResponse.DIFF_SOME if changed else provider_pb2.DiffResponse.DIFF_NONE,
             replaces=replaced,
             deleteBeforeReplace=delete_first,
-            detailedDiff={text_of_path(change.path): _property_diff(change) for change in diff.changes},
+            detailedDiff={
+                text_of_path(change.path): provider_pb2.PropertyDiff(
+                    kind=_KINDS[change.operation, change.replaces], inputDiff=change.operation == "delete"
+                )
+                for change in diff.changes
+            },
             hasDetailedDiff=True,
         )
 
@@ -207,9 +212,3 @@ class ProviderServicer(ConfigurationServicer):
 
 def _resource(urn: str, timeout: float = 0) -> Resource:
     return Resource(urn, type_of_urn(urn), timeout)
-
-
-def _property_diff(change: Change) -> provider_pb2.PropertyDiff:
-    return provider_pb2.PropertyDiff(
-        kind=_KINDS[change.operation, change.replaces], inputDiff=change.operation == "delete"
-    )

@@ -10,13 +10,13 @@ from toolkit.engine.prediction.values import (
     Path,
     Properties,
     Secret,
+    any_value,
     plain,
     prune,
     with_dashes,
     with_underscores,
 )
 from toolkit.simulator.provider.checks import manifest
-from toolkit.simulator.provider.secrecy import has_secret, mark_secrets
 
 _MADE_BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 
@@ -161,3 +161,32 @@ def _without(value: Any, path: tuple[str, ...]) -> Any:
     if len(path) == 1:
         return {key: item for key, item in value.items() if key != path[0]}
     return {**value, path[0]: _without(value[path[0]], path[1:])}
+
+
+def has_secret(value: Any) -> bool:
+    """Whether something in the value is secret."""
+    return any_value(value, lambda item: isinstance(item, Secret))
+
+
+def mark_secrets(outputs: Any, inputs: Any) -> Any:
+    """Return the outputs with everything secret whose input was: objects field by field, a list as a whole.
+
+    The `data` and `stringData` of a Secret, also of an embedded one where there are inputs, are secret in any case.
+    """
+    if not isinstance(outputs, dict):
+        return outputs
+    if outputs.get("kind") == "Secret":
+        return {key: _secret(value) if key in ("data", "stringData") else value for key, value in outputs.items()}
+    if not isinstance(inputs, dict):
+        return outputs
+    return {key: _marked(value, inputs[key]) if key in inputs else value for key, value in outputs.items()}
+
+
+def _secret(value: Any) -> Secret:
+    return value if isinstance(value, Secret) else Secret(value)
+
+
+def _marked(output: Any, source: Any) -> Any:
+    if isinstance(output, dict) and isinstance(source, dict):
+        return mark_secrets(output, source)
+    return _secret(output) if has_secret(source) else output

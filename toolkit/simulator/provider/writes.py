@@ -7,10 +7,9 @@ from toolkit.engine.prediction.inputs import annotation
 from toolkit.engine.prediction.values import Path, Properties
 from toolkit.simulator.provider import state
 from toolkit.simulator.provider.checks import PATCH_FORCE
-from toolkit.simulator.provider.cluster_objects import Address, Objects
+from toolkit.simulator.provider.cluster_objects import Address, Objects, forced_in_preview
 from toolkit.simulator.provider.connection import Answer
 from toolkit.simulator.provider.discovery import UnknownKindError
-from toolkit.simulator.provider.ownership import forced_in_preview
 from toolkit.simulator.provider.settings import ProviderSettings
 
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from toolkit.simulator.scale_management.cache import Home, advanced, state_of
+from toolkit.simulator.scale_management.calls import Home, advanced, state_of
 from toolkit.simulator.scale_management.filesets import MODES
 from toolkit.simulator.scale_management.state import Cache, FileSystem, Job, State
 

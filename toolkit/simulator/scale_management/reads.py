@@ -1,15 +1,80 @@
-"""What GET answers, by path."""
+"""What GET answers, by path; of lists which entries, which fields, which page."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from werkzeug.wrappers import Request
 
-from toolkit.simulator.scale_management import answers, directories, listing
+from toolkit.simulator.scale_management import answers, filesets
 from toolkit.simulator.scale_management.calls import Call, FailedError, RefusedError
-from toolkit.simulator.scale_management.listing import ALL
 from toolkit.simulator.scale_management.routes import paths
 from toolkit.simulator.scale_management.state import FileSystem, State
+
+ALL = ":all:"
+PAGE = 1000
+_CONDITION = re.compile(r"\s*([\w.]+)=('''(?:.*?)'''|[^,]*)(?:,|$)")
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered: its parameter."""
+
+
+def filtered(entries: Sequence[Mapping[str, Any]], condition: str) -> list[Mapping[str, Any]]:
+    """Return the entries that meet a condition `a=b,c.d='''regex'''`: all of its parts."""
+    parts, end = [], 0
+    while end < len(condition):
+        match = _CONDITION.match(condition, end)
+        if match is None:
+            raise QueryError("filter")
+        parts.append((match[1].split("."), match[2]))
+        end = match.end()
+    try:
+        return [entry for entry in entries if all(_meets(_at(entry, path), expected) for path, expected in parts)]
+    except re.error:
+        raise QueryError("filter") from None
+
+
+def _meets(value: Any, expected: str) -> bool:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if expected.startswith("'''"):
+        return re.fullmatch(expected.strip("'"), text) is not None
+    return value is not None and text == expected
+
+
+def _at(entry: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        entry = entry.get(key) if isinstance(entry, Mapping) else None
+    return entry
+
+
+def selected(entry: Mapping[str, Any], fields: str) -> dict[str, Any]:
+    """Return the fields of an entry that are named, as `a,b.c`; all of them for none and for :all:."""
+    if fields in ("", ALL):
+        return dict(entry)
+    chosen: dict[str, Any] = {}
+    for path in (name.strip().split(".") for name in fields.split(",")):
+        value = _at(entry, path)
+        if value is None:
+            continue
+        place = chosen
+        for key in path[:-1]:
+            place = place.setdefault(key, {})
+        place[path[-1]] = value
+    return chosen
+
+
+def page_of(
+    entries: Sequence[Mapping[str, Any]], last: str, base: str, size: int
+) -> tuple[Sequence[Mapping[str, Any]], dict[str, Any]]:
+    """Return the entries after the one with number `last`, and where there are more, what says where those are."""
+    if last and not last.isdigit():
+        raise QueryError("lastId")
+    start = int(last) if last else 0
+    end = start + size
+    more = {"paging": {"lastId": end, "next": f"{base}{'&' if '?' in base else '?'}lastId={end}"}}
+    return entries[start:end], more if end < len(entries) else {}
+
 
 EVERY = (ALL, ":all_local:")
 """In place of a file system's name: all of them."""
@@ -23,11 +88,11 @@ def read(call: Call, endpoint: str, request: Request, page: int) -> dict[str, An
 def listed(key: str, entries: Sequence[Mapping[str, Any]], request: Request, page: int) -> dict[str, Any]:
     """Return a page of the entries that the query's filter leaves, with the fields that it names."""
     arguments = request.args
-    chosen = listing.filtered(entries, arguments.get("filter", ""))
+    chosen = filtered(entries, arguments.get("filter", ""))
     kept = "&".join(f"{name}={value}" for name, value in arguments.items() if name != "lastId")
     base = f"{request.base_url}?{kept}" if kept else request.base_url
-    selection, more = listing.page(chosen, arguments.get("lastId", ""), base, page)
-    return {key: [listing.selected(entry, arguments.get("fields", "")) for entry in selection], **more}
+    selection, more = page_of(chosen, arguments.get("lastId", ""), base, page)
+    return {key: [selected(entry, arguments.get("fields", "")) for entry in selection], **more}
 
 
 _Answer = Callable[[Call, Request, int], dict[str, Any]]
@@ -65,7 +130,7 @@ def _fileset(call: Call, request: Request, page: int) -> dict[str, Any]:
 
 def _owner(call: Call, _: Request, __: int) -> dict[str, Any]:
     try:
-        uid, _colon, gid = directories.owner_of(call).partition(":")
+        uid, _colon, gid = filesets.owner_of(call).partition(":")
     except FailedError:
         raise RefusedError("File not found") from None
     return {"owner": {"uid": int(uid), "gid": int(gid)}}

@@ -5,17 +5,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
+from toolkit.simulator.access import accounts
 from toolkit.simulator.access.accounts import Account
-from toolkit.simulator.scale_management import answers, listing, reads
-from toolkit.simulator.scale_management.cache import Home
-from toolkit.simulator.scale_management.calls import Call, FailedError, RefusedError, invalid
+from toolkit.simulator.object_store.files import Files
+from toolkit.simulator.processes import https_server
+from toolkit.simulator.scale_management import answers, reads
+from toolkit.simulator.scale_management.calls import Call, FailedError, Home, RefusedError, invalid
 from toolkit.simulator.scale_management.routes import AFM_STATE, CHANGES, ROUTES
-from toolkit.simulator.scale_management.state import Job, State, Store
+from toolkit.simulator.scale_management.state import Job, State, Store, initial
 
 JOBS = 500
 """Jobs that are remembered."""
@@ -31,7 +34,7 @@ class Service:
     home: Home
     looks: int = 2
     """How often a job is RUNNING for a client that polls it."""
-    page: int = listing.PAGE
+    page: int = reads.PAGE
 
     def respond(self, request: Request) -> Response:
         """Answer a request."""
@@ -39,7 +42,7 @@ class Service:
             status, content, message = *self._answer(request), FINISHED
         except RefusedError as error:
             status, content, message = error.status, {}, str(error)
-        except listing.QueryError as error:
+        except reads.QueryError as error:
             status, content, message = HTTPStatus.BAD_REQUEST, {}, str(invalid(str(error)))
         except HTTPException as error:
             status, content, message = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR), {}, error.name
@@ -95,7 +98,7 @@ class Service:
         state = self.store.state
         if "job" in names and names["job"] not in state.jobs:
             raise invalid("jobId")
-        whole = request.args.get("fields") == listing.ALL
+        whole = request.args.get("fields") == reads.ALL
         chosen = [state.jobs[names["job"]]] if "job" in names else [*state.jobs.values()]
         content = reads.listed("jobs", [answers.job(job, whole=whole) for job in chosen], request, self.page)
         shown = {entry.get("jobId") for entry in content["jobs"]}
@@ -128,3 +131,28 @@ def _body(request: Request) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise RefusedError("the body is not JSON object")
     return content
+
+
+def main() -> None:
+    """Serve until the process is stopped."""
+    parser = https_server.options()
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--account", type=Path, required=True)
+    parser.add_argument("--objects", type=Path, required=True, help="folder of the object store: the home of caches")
+    parser.add_argument("--cluster-id", required=True)
+    parser.add_argument("--file-system", action="append", default=[])
+    options = parser.parse_args()
+    store = Store(options.state, initial(options.cluster_id, tuple(options.file_system)))
+    objects = Files(options.objects)
+
+    def home(bucket: str) -> Mapping[str, int] | None:
+        if bucket not in objects.buckets():
+            return None
+        return {key: kept.size for key, kept in objects.latest(bucket).items()}
+
+    service = Service(store, accounts.create(options.account), home)
+    https_server.serve(service.respond, options, "GUI of Storage Scale", f"the state {options.state}")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,11 +15,9 @@ from toolkit.simulator import state as states
 from toolkit.simulator.access import accounts
 from toolkit.simulator.access.pki import create
 from toolkit.simulator.discover.database import Database
-from toolkit.simulator.discover.service import Service
-from toolkit.simulator.discover.tokens import Tokens
+from toolkit.simulator.discover.service import Service, Tokens
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec
-from toolkit.simulator.state import PortNumbers, State
+from toolkit.simulator.state import ClusterSpec, PortNumbers, State
 
 SOURCE = {"kind": "discover", "host": "discover.example.com"}
 

@@ -18,7 +18,7 @@ from toolkit.cli.hardware import from_logs, machine_file
 from toolkit.cli.hardware.comparison import compare
 from toolkit.cli.hardware.tool_facts import gather
 from toolkit.cli.shared.errors import Problem
-from toolkit.simulator.performance import topology_matrix
+from toolkit.simulator.performance.smi_reports import FIRST_WITH_NUMA
 
 _run = partial(finished, from_logs.command)
 H100 = ("topo", "ibdev2netdev", "ibstat", "node", "pci-and-labels")
@@ -130,7 +130,7 @@ def test_the_matrix_of_old_and_new_drivers(name: str, branch: int) -> None:
     known = PROFILES[name]
     one = machine_of(ran(known, "nvidia-smi topo -m", driver=f"{branch}.1"))
     assert rails(one) == [(hca.name, hca.gpus, hca.distance) for hca in known.hcas]
-    if branch >= topology_matrix.FIRST_WITH_NUMA and all(node.gpus for node in known.numa):
+    if branch >= FIRST_WITH_NUMA and all(node.gpus for node in known.numa):
         assert [(node["id"], node["cpus"], tuple(node["gpus"])) for node in one.fields["numa"]] == [
             (node.id, node.cpus, node.gpus) for node in known.numa
         ]

@@ -18,8 +18,7 @@ from toolkit.cli.shared.stack import Stack, read
 from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator import state as states
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec, Kubernetes, MpiGeneration, ScaleGui
-from toolkit.simulator.state import PortNumbers, State
+from toolkit.simulator.state import ClusterSpec, Kubernetes, MpiGeneration, PortNumbers, ScaleGui, State
 
 
 def _of(stack: Stack, release: ReleaseName) -> Stack:

@@ -7,7 +7,9 @@ from pathlib import Path
 import yaml
 from cryptography import x509
 
-from toolkit.simulator.access import identities, pki, rbac
+from toolkit.simulator.access import pki, rbac
+from toolkit.simulator.access.accounts import create, read
+from toolkit.simulator.access.pki import IDENTITIES, write_kubeconfigs
 from toolkit.simulator.bootstrap import openshift
 from toolkit.simulator.home import Layout
 
@@ -33,8 +35,8 @@ def test_kubeconfigs_and_tokens(tmp_path: Path) -> None:
     """Every identity has a kubeconfig of its own, and only the user is system:masters."""
     layout = Layout(tmp_path)
     made = pki.create(layout.pki, "lab")
-    secret = identities.write_kubeconfigs(layout, made, cluster="lab", server="https://127.0.0.1:6443")
-    assert len(set(secret.values())) == len(secret) == len(identities.IDENTITIES) + 1
+    secret = write_kubeconfigs(layout, made, cluster="lab", server="https://127.0.0.1:6443")
+    assert len(set(secret.values())) == len(secret) == len(IDENTITIES) + 1
     user = yaml.safe_load(layout.kubeconfig.read_text())
     assert user["current-context"] == "hpc-sim-lab"
     assert user["users"] == [{"name": "kube:admin", "user": {"token": secret["kube:admin"]}}]
@@ -45,7 +47,7 @@ def test_kubeconfigs_and_tokens(tmp_path: Path) -> None:
     assert kubelet["users"][0]["name"] == rbac.KUBELET.user
     masters = [line for line in made.tokens.read_text().splitlines() if "system:masters" in line]
     assert [line.split(",")[1] for line in masters] == ["kube:admin"]
-    again = identities.write_kubeconfigs(layout, made, cluster="lab", server="https://127.0.0.1:6443")
+    again = write_kubeconfigs(layout, made, cluster="lab", server="https://127.0.0.1:6443")
     assert again == secret
 
 
@@ -61,3 +63,13 @@ def test_namespaces_of_accounts_exist() -> None:
     made = {manifest["metadata"]["name"] for manifest in openshift.namespaces()}
     requested = {manifest["metadata"].get("namespace") for manifest in openshift.access()} - {None}
     assert requested <= made
+
+
+def test_an_account_is_made_once(tmp_path: Path) -> None:
+    """The file is for its owner only, and gives the same account again; no password is printed."""
+    file = tmp_path / "account.json"
+    assert read(file) is None
+    made = create(file)
+    assert create(file) == read(file) == made
+    assert file.stat().st_mode & 0o077 == 0
+    assert made.password not in repr(made)

@@ -10,9 +10,9 @@ import yaml
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.operators.jobset import JOB_SET_OPERATOR
-from toolkit.simulator.actors import jobset
 from toolkit.simulator.actors.job_manifests import ISSUERS
-from toolkit.simulator.actors.jobset import AGAIN_SECONDS, MANAGER, NO_TOOL, JobSetOperator
+from toolkit.simulator.actors.packages import jobset
+from toolkit.simulator.actors.packages.jobset import AGAIN_SECONDS, MANAGER, NO_TOOL, JobSetOperator
 
 META = {"name": "cluster", "uid": "1", "generation": 3}
 MANAGED = {"apiVersion": "operator.openshift.io/v1", "kind": "JobSetOperator", "metadata": META}

@@ -7,7 +7,7 @@ import pytest
 from components.nodes.kubelet_config import for_machine, kubelet
 from core.hardware.profiles import Profile
 from tests.support.machines import DGX_A100
-from toolkit.simulator.actors import ignition, kubelet_settings, kubeletconfigs, machine_state
+from toolkit.simulator.actors import ignition, kubelet_settings, kubeletconfigs, machine_pools
 from toolkit.simulator.actors.kubelet_settings import allocatable, refusal, refused_by_controller
 
 Settings = dict[str, Any]
@@ -81,15 +81,15 @@ def test_without_configuration_a_node_keeps_what_openshift_keeps() -> None:
     assert allocatable({}, CAPACITY) == own
     assert allocatable({"topologyManagerPolicy": "restricted"}, CAPACITY) == own
     node = {"status": {"capacity": CAPACITY, "allocatable": CAPACITY | own}}
-    assert machine_state.allocatable_patch(node, ignition.render("gpu", [])) is None
+    assert machine_pools.allocatable_patch(node, ignition.render("gpu", [])) is None
 
 
 def test_the_configuration_reaches_the_node_in_a_file() -> None:
     """A node reads the kubelet's file of its rendered configuration."""
     assert kubelet_settings.kubelet_of(rendered(RIGHT)).items() >= RIGHT.items()
     node = {"status": {"capacity": CAPACITY, "allocatable": CAPACITY}}
-    assert machine_state.refusal(node, DGX_A100, rendered(RIGHT)) is None
-    assert "unknown CPU ID" in str(machine_state.refusal(node, DGX_A100, rendered({"reservedSystemCPUs": "256"})))
+    assert machine_pools.refusal(node, DGX_A100, rendered(RIGHT)) is None
+    assert "unknown CPU ID" in str(machine_pools.refusal(node, DGX_A100, rendered({"reservedSystemCPUs": "256"})))
 
 
 def test_only_the_first_of_a_pool_has_no_number() -> None:

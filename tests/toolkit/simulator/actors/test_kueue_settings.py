@@ -21,7 +21,7 @@ def resource(**changes: Any) -> Manifest:
 
 def configured(**changes: Any) -> Manifest:
     """Return the manager's configuration for the object of our component."""
-    return kueue_settings.configuration(resource(**changes), NAMESPACE, kueue.SERVICE, kueue.SECRET)
+    return kueue_settings.configuration(resource(**changes), NAMESPACE, kueue.WEBHOOK_SERVICE, kueue.SECRET)
 
 
 def hook(name: str, group: str, *resources: str) -> Manifest:

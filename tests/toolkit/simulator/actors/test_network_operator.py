@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from components.fabric.network_operator import NetworkOperatorArgs, spec
+from components.fabric.nic_node_policy import NicNodePolicyArgs
+from components.fabric.nic_node_policy import spec as node_spec
 from components.fabric.port_network import PortNetworkArgs
 from components.fabric.port_network import spec as port_spec
 from core.hardware.profiles import PROFILES
@@ -119,3 +121,61 @@ def test_networks_become_definitions_in_the_tenants_namespace() -> None:
     assert config["ipam"] == {"type": "whereabouts", "range": "192.168.10.0/24"}
     _, body = network_operands.network(network({"kind": "host-device", "resource_name": "port0"}))
     assert body["metadata"]["annotations"][RESOURCE] == "nvidia.com/port0"
+
+
+POOL = "hpc.pulumi/pool"
+NAMESPACE = "nvidia-network-operator"
+
+
+def node_policy(name: str, pool: str = "", **changes: Any) -> Object:
+    """Return a NicNodePolicy as our component writes it, for the pool of its name or another."""
+    usual = {"link_layer": "InfiniBand", "devices": A100, "shared": PLUGIN, "driver": DRIVER}
+    given = usual | {"policy_name": name, "node_selector": {POOL: pool or name}} | changes
+    return {"metadata": {"name": name, "uid": name}, "spec": node_spec(NicNodePolicyArgs.model_validate(given))}
+
+
+def node(pool: str) -> Object:
+    """Return a node of a pool, called like it."""
+    return {"metadata": {"name": pool, "labels": {POOL: pool}}}
+
+
+NODES = [node("training"), node("former")]
+
+
+def test_two_that_select_a_node_are_an_error_of_all() -> None:
+    """While a node is selected by two policies, none is acted on, and each names the node and both."""
+    policies = [node_policy("training"), node_policy("former"), node_policy("again", "former")]
+    reason = 'node selector overlap detected: node "former" is selected by policies: [again, former]'
+    assert network_operator.refusals(None, policies, NODES) == dict.fromkeys(("training", "former", "again"), reason)
+    assert network_operator.refusals(None, policies[:2], NODES) == {}
+    assert network_operator.refusals(None, [node_policy("training"), node_policy("again", "nowhere")], NODES) == {}
+
+
+def test_a_part_is_in_one_kind_of_policy() -> None:
+    """A part that the NicClusterPolicy has already is an error of the NicNodePolicy; other parts are not."""
+    cluster: Object = {"spec": {"ofedDriver": {"version": "1"}}}
+    found = network_operator.refusals(cluster, [node_policy("former"), node_policy("training", driver=None)], NODES)
+    assert found == {
+        "former": 'NicClusterPolicy already defines ofedDriver; NicNodePolicy "former" cannot also define it'
+    }
+
+
+def test_its_pods_run_on_its_nodes_alone_under_names_of_their_own() -> None:
+    """DaemonSets, accounts and configuration have the policy's name, and its selector beside the operator's own."""
+    for state, name in (
+        (DRIVER_STATE, "mofed-rhcos4.20-former-ds"),
+        (RDMA, "rdma-shared-dp-ds-former"),
+        (SRIOV, "net-op-sriov-device-plugin-former"),
+    ):
+        assert state.of_pool("former").daemon_set == name
+    made = {
+        kind.kind: body for kind, body in RDMA.of_pool("former").manifests(NAMESPACE, node_policy("former")["spec"])
+    }
+    pod = made["DaemonSet"]["spec"]["template"]["spec"]
+    assert pod["nodeSelector"] == {
+        "feature.node.kubernetes.io/pci-15b3.present": "true",
+        "network.nvidia.com/operator.mofed.wait": "false",
+        POOL: "former",
+    }
+    assert pod["volumes"][0]["configMap"]["name"] == made["ConfigMap"]["metadata"]["name"] == "rdma-devices-former"
+    assert pod["serviceAccountName"] == made["ServiceAccount"]["metadata"]["name"] == "rdma-shared-former"

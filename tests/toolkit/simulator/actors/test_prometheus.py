@@ -8,8 +8,7 @@ import yaml
 
 from core.apis import kinds
 from core.apis.names import CLUSTER_MONITORING
-from toolkit.simulator.actors import sim_kinds
-from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.actors.api import SERVICE, ApiError
 from toolkit.simulator.actors.prometheus import Prometheus
 
 NAMESPACE, PORT = "gpus", 20001
@@ -31,7 +30,7 @@ BASE: dict[kinds.Kind, dict[str, Any]] = {
         "metadata": {"name": "rules", "namespace": NAMESPACE},
         "spec": {"groups": [{"name": "hpc", "rules": [{"alert": "A", "expr": "vector(1)"}]}]},
     },
-    sim_kinds.SERVICE: {
+    SERVICE: {
         "metadata": {"name": "exporter", "namespace": NAMESPACE, "labels": LABELS},
         "spec": {"selector": LABELS, "ports": [{"name": "metrics", "port": 9400}]},
     },
@@ -91,7 +90,7 @@ def test_targets_have_the_labels_of_their_monitor() -> None:
     "changed",
     [
         {kinds.NAMESPACE: {"metadata": {"name": NAMESPACE}}},
-        {sim_kinds.SERVICE: BASE[sim_kinds.SERVICE] | {"metadata": {"name": "exporter", "namespace": NAMESPACE}}},
+        {SERVICE: BASE[SERVICE] | {"metadata": {"name": "exporter", "namespace": NAMESPACE}}},
         {kinds.POD: BASE[kinds.POD] | {"status": {"phase": "Pending"}}},
     ],
     ids=["namespace without label", "monitor selects nothing", "pod does not run"],

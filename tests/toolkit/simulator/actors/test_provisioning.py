@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolkit.simulator.actors import provisioning, sim_files
+from toolkit.simulator.actors import provisioning
 
 Manifest = dict[str, Any]
 OURS = "hpc.sim/files"
@@ -43,7 +43,7 @@ def claim(provisioner: str = OURS, **spec: Any) -> Manifest:
 def made_for(requested: Manifest) -> list[Manifest]:
     """Return the volumes that are made for a claim."""
     api: Any = Recorded()
-    provisioning.provision(api, requested, OURS, sim_files.source)
+    provisioning.provision(api, requested, OURS, provisioning.source)
     found: list[Manifest] = api.made
     return found
 

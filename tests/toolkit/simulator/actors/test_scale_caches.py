@@ -11,8 +11,9 @@ import pytest
 from tests.support import scale_rest
 from tests.support.scale_caller import CLUSTER
 from tests.support.scale_gui import Served, serving
-from toolkit.simulator.actors import scale_caches, scale_handles
+from toolkit.simulator.actors import scale_caches
 from toolkit.simulator.actors.scale_provisioner import ScaleProvisioner
+from toolkit.simulator.actors.volumes import driver_annotations, started_with
 from toolkit.simulator.home import Layout
 from toolkit.simulator.scale_management.client import Gui, GuiError, of_cluster
 from toolkit.simulator.scale_management.state import file_system_uid
@@ -127,7 +128,7 @@ def provisioned(home: Path, found: dict[str, Any] | None) -> dict[str, Any]:
         settings=SimpleNamespace(home=home), account=lambda _: SimpleNamespace(find=lambda *_: found)
     )
     actor = ScaleProvisioner(runtime, logs, {"metadata": {"namespace": "csi", "name": "provisioner"}})
-    known = scale_handles.started_with({"metadata": {"annotations": scale_handles.annotations([CLUSTER], (7,), None)}})
+    known = started_with({"metadata": {"annotations": driver_annotations([CLUSTER], (7,), None)}})
     assert known is not None
     return actor.place(CLAIM, CLASS, known)
 

@@ -8,10 +8,11 @@ from components.storage.scale_csi import ScaleCluster, ScaleCsiArgs, spec
 from components.storage.static_volume import FilesetHandle, LongHandle, VolumeHandle
 from core.apis import kinds
 from toolkit.simulator import names
-from toolkit.simulator.actors import scale_csi, scale_handles
+from toolkit.simulator.actors import scale_csi
 from toolkit.simulator.actors.packages import packages
 from toolkit.simulator.actors.scale_csi import THREE, TWO, generation, lacking, operands
 from toolkit.simulator.actors.scale_provisioner import source
+from toolkit.simulator.actors.volumes import driver_annotations, mount_trouble, started_with
 
 DRIVER = "spectrumscale.csi.ibm.com"
 LOCAL, OTHER = "16217308676014575381", "215057217487177715"
@@ -35,7 +36,7 @@ def current(**changed: Any) -> dict[str, Any]:
 
 def driver(parts: tuple[int, ...], *clusters: str) -> dict[str, Any]:
     """Return a driver's pod with these clusters in its configuration."""
-    return {"metadata": {"annotations": scale_handles.annotations(clusters, parts, None)}}
+    return {"metadata": {"annotations": driver_annotations(clusters, parts, None)}}
 
 
 def test_the_channel_decides_over_the_generation() -> None:
@@ -84,8 +85,8 @@ def test_sidecars_of_today_are_deployments() -> None:
 def test_every_form_of_handle_is_mounted(parts: int) -> None:
     """The driver of today mounts handles of the old form."""
     volume = {"driver": DRIVER, "volumeHandle": HANDLES[parts]}
-    assert scale_handles.trouble(volume, driver(THREE.parts, LOCAL)) is None
-    said = scale_handles.trouble(volume, driver(TWO.parts, LOCAL))
+    assert mount_trouble(volume, driver(THREE.parts, LOCAL)) is None
+    said = mount_trouble(volume, driver(TWO.parts, LOCAL))
     assert (said is None) == (parts in TWO.parts)
 
 
@@ -99,25 +100,25 @@ def test_every_form_of_handle_is_mounted(parts: int) -> None:
 )
 def test_what_the_driver_does_not_mount(handle: str, why: str) -> None:
     """A file system of a cluster that the driver is not configured for is not mounted."""
-    said = scale_handles.trouble({"driver": DRIVER, "volumeHandle": handle}, driver(THREE.parts, LOCAL))
+    said = mount_trouble({"driver": DRIVER, "volumeHandle": handle}, driver(THREE.parts, LOCAL))
     assert why in str(said)
 
 
 def test_other_drivers_and_pods_made_by_hand_are_let_be() -> None:
     """Volumes of other drivers are not checked."""
-    assert scale_handles.trouble({"driver": "other", "volumeHandle": "x"}, driver(THREE.parts, LOCAL)) is None
-    assert scale_handles.trouble({"driver": DRIVER, "volumeHandle": "x"}, {"metadata": {}}) is None
+    assert mount_trouble({"driver": "other", "volumeHandle": "x"}, driver(THREE.parts, LOCAL)) is None
+    assert mount_trouble({"driver": DRIVER, "volumeHandle": "x"}, {"metadata": {}}) is None
 
 
 @pytest.mark.parametrize("parts", [TWO.parts, THREE.parts])
 def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
     """The driver mounts the handles that its provisioner makes."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadWriteMany"]}}
-    known = scale_handles.started_with(driver(parts, LOCAL))
+    known = started_with(driver(parts, LOCAL))
     assert known is not None
     parameters = {"volBackendFs": "ess3000_4M", "clusterId": LOCAL}
     made = source(claim, {"parameters": parameters}, known)["csi"]
-    assert scale_handles.trouble(made, driver(parts, LOCAL)) is None
+    assert mount_trouble(made, driver(parts, LOCAL)) is None
     with pytest.raises(ValueError, match="volBackendFs"):
         source(claim, {}, known)
     with pytest.raises(ValueError, match=r"unable to find cluster \[123\]"):
@@ -140,7 +141,7 @@ CACHE = {"volBackendFs": "ess3000_4M", "volumeType": "cache"}
 def test_modes_that_the_simulated_driver_refuses(parameters: dict[str, str], access: str, why: str) -> None:
     """A claim that the real driver refuses for its access mode gets no volume."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": [access]}}
-    known = scale_handles.started_with(driver(THREE.parts, LOCAL))
+    known = started_with(driver(THREE.parts, LOCAL))
     assert known is not None
     with pytest.raises(ValueError, match=why):
         source(claim, {"parameters": parameters | {"clusterId": LOCAL}}, known)
@@ -149,7 +150,7 @@ def test_modes_that_the_simulated_driver_refuses(parameters: dict[str, str], acc
 def test_a_cache_needs_a_gateway_node() -> None:
     """A read-only cache is made, and none where the storage cluster has no gateway node."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadOnlyMany"]}}
-    known = scale_handles.started_with(driver(THREE.parts, LOCAL))
+    known = started_with(driver(THREE.parts, LOCAL))
     assert known is not None
     made = {"metadata": {}, "parameters": CACHE | {"cacheMode": "readonly", "clusterId": LOCAL}}
     assert source(claim, made, known)["csi"]["volumeHandle"]

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.support.lab import eventually
-from toolkit.simulator.actors import sim_kinds
+from toolkit.simulator.actors.api import SERVICE
 from toolkit.simulator.actors.service_network import Refused, ServiceNetwork, endpoint
 from toolkit.simulator.home import SERVICE_SOCKET
 
-SERVICE: dict[str, Any] = {
+MANAGER: dict[str, Any] = {
     "metadata": {"name": "manager", "namespace": "kubeflow-system"},
     "spec": {"clusterIP": "172.30.1.2", "ports": [{"name": "webhook", "port": 443, "targetPort": 9443}]},
 }
@@ -28,18 +28,18 @@ def _slices(*, ready: bool) -> list[dict[str, Any]]:
 
 def test_the_address_of_a_service_leads_to_a_ready_pod() -> None:
     """Without a ready pod, or for a port that the Service lacks, the call is refused and names the Service."""
-    ready = endpoint([SERVICE], lambda *_: _slices(ready=True), "172.30.1.2", 443)
+    ready = endpoint([MANAGER], lambda *_: _slices(ready=True), "172.30.1.2", 443)
     assert ready == ("10.128.0.7", 9443)
     with pytest.raises(Refused, match="Service kubeflow-system/manager has no ready endpoint"):
-        endpoint([SERVICE], lambda *_: _slices(ready=False), "172.30.1.2", 443)
+        endpoint([MANAGER], lambda *_: _slices(ready=False), "172.30.1.2", 443)
     with pytest.raises(Refused, match="Service kubeflow-system/manager has no port 80"):
-        endpoint([SERVICE], lambda *_: _slices(ready=True), "172.30.1.2", 80)
-    assert endpoint([SERVICE], lambda *_: [], "10.128.0.9", 9443) == ("10.128.0.9", 9443)
+        endpoint([MANAGER], lambda *_: _slices(ready=True), "172.30.1.2", 80)
+    assert endpoint([MANAGER], lambda *_: [], "10.128.0.9", 9443) == ("10.128.0.9", 9443)
 
 
 class _Api:
     def list(self, kind: Any, *_: object) -> Any:
-        return {"items": [SERVICE] if kind is sim_kinds.SERVICE else _slices(ready=True)}
+        return {"items": [MANAGER] if kind is SERVICE else _slices(ready=True)}
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import pytest
 
 from core.apis.kinds import EVENT
 from toolkit.simulator import pods
-from toolkit.simulator.actors import launcher, mpi, podlogs, scale_csi
+from toolkit.simulator.actors import launcher, podlogs, scale_csi
+from toolkit.simulator.actors.api import CSI_DRIVER
 from toolkit.simulator.actors.conditions import stated
-from toolkit.simulator.actors.sim_kinds import CSI_DRIVER
+from toolkit.simulator.actors.packages import from_manifests
 
 
 @pytest.mark.parametrize(
@@ -37,13 +38,15 @@ def test_image_name(image: str, name: str) -> None:
 )
 def test_delivery_image(arguments: list[str]) -> None:
     """The controller gets the init image that the Deployment names."""
-    assert mpi.own_flags("v1alpha2", arguments) == ["-kubectl-delivery-image", "d:1"]
-    assert mpi.own_flags("v1alpha2", ["-v=2"])[1] == "mpioperator/kubectl-delivery:latest"
+    assert from_manifests.own_flags("v1alpha2", arguments) == ["-kubectl-delivery-image", "d:1"]
+    assert from_manifests.own_flags("v1alpha2", ["-v=2"])[1] == "mpioperator/kubectl-delivery:latest"
 
 
 def test_only_the_operator_of_2020_delivers_a_kubectl() -> None:
     """The operator of today gets only flags that it knows."""
-    found = mpi.own_flags("v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator", "--kube-api-qps=50"])
+    found = from_manifests.own_flags(
+        "v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator", "--kube-api-qps=50"]
+    )
     assert found == ["-kube-api-qps", "50", "-kube-api-burst", "10"]
 
 
@@ -101,3 +104,19 @@ def test_conditions_keep_their_time() -> None:
     changed = stated(obj, {"A": ("True", "y", "")})[0]
     assert changed["status"] == "True"
     assert changed["lastTransitionTime"] != "before"
+
+
+def test_trainer_keeps_its_configuration_but_for_where_it_listens() -> None:
+    """Its election happens in its own namespace, which a process outside the cluster does not know."""
+    given = {
+        "webhook": {"port": 9443},
+        "metrics": {"bindAddress": ":8080"},
+        "leaderElection": {"leaderElect": True},
+        "certManagement": {"enable": False},
+    }
+    found = from_manifests.listening(given, "kubeflow-system", 21000)
+    assert found["webhook"] == {"host": "127.0.0.1", "port": 21000}
+    assert found["metrics"]["bindAddress"] == found["health"]["healthProbeBindAddress"] == "0"
+    assert found["leaderElection"] == {"leaderElect": True, "resourceNamespace": "kubeflow-system"}
+    assert found["certManagement"] == given["certManagement"]
+    assert "leaderElection" not in from_manifests.listening({}, "kubeflow-system", 21000)

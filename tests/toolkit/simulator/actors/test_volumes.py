@@ -1,11 +1,13 @@
 """What keeps a pod in ContainerCreating."""
 
+import base64
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from toolkit.simulator.actors import volumes
+from toolkit.simulator.actors.volumes import read_mounted
 
 DRIVER = "spectrumscale.csi.ibm.com"
 
@@ -76,3 +78,35 @@ def test_a_claim_needs_a_volume_and_the_driver_on_the_node() -> None:
     elsewhere = volumes.missing(pod(CLAIM), there("dgx02", claims=bound, volumes=volume))
     assert "not found in the list of registered CSI drivers" in elsewhere[0]
     assert volumes.missing(pod(CLAIM), there("dgx01", claims=bound, volumes=volume)) == []
+
+
+def test_a_program_reads_the_files_that_its_pod_mounts() -> None:
+    """Keys of a ConfigMap or Secret are files of their names, or of a mount's own; others are not there."""
+    pod = {
+        "metadata": {"namespace": "kubeflow-system"},
+        "spec": {
+            "containers": [
+                {
+                    "volumeMounts": [
+                        {"name": "settings", "mountPath": "/etc/trainer"},
+                        {"name": "pair", "mountPath": "/certificates"},
+                        {"name": "settings", "mountPath": "/etc/exporter/list.csv", "subPath": "file.yaml"},
+                    ]
+                }
+            ],
+            "volumes": [
+                {"name": "settings", "configMap": {"name": "settings"}},
+                {"name": "pair", "secret": {"secretName": "pair"}},
+            ],
+        },
+    }
+    runtime: Any = SimpleNamespace(
+        config_maps=SimpleNamespace(get=lambda *_: {"data": {"file.yaml": "a: 1"}}),
+        kubelet=SimpleNamespace(find=lambda *_: {"data": {"tls.crt": base64.b64encode(b"pem").decode()}}),
+    )
+    assert read_mounted(runtime, pod, "/etc/trainer/file.yaml") == b"a: 1"
+    assert read_mounted(runtime, pod, "/certificates/tls.crt") == b"pem"
+    assert read_mounted(runtime, pod, "/etc/exporter/list.csv") == b"a: 1"
+    assert read_mounted(runtime, pod, "/etc/exporter/file.yaml") is None
+    assert read_mounted(runtime, pod, "/etc/trainer/other.yaml") is None
+    assert read_mounted(runtime, pod, "/etc/file.yaml") is None

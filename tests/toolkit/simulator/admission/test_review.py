@@ -6,13 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policies.scc import Namespace, default_sccs
 from policies.scc.rbac import Rbac
 from tests.support.json_patches import applied
 from toolkit.simulator.access import rbac
 from toolkit.simulator.actors import grants
-from toolkit.simulator.admission.review import PREDICTED, Facts, answer, concerned
+from toolkit.simulator.admission.review import PREDICTED, Facts, answer, concerned, patch
 
 SPACE = Namespace(
     "adas",
@@ -163,3 +165,31 @@ def test_windows_pods_are_left_alone() -> None:
     """Windows pods are left alone."""
     given = answer(request(pod(os={"name": "windows"})), facts())
     assert (given.allowed, given.scc, given.changes) == (True, None, ())
+
+
+KEYS = st.sampled_from(("a", "b", "openshift.io/scc", "~tilde/slash~1", ""))
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(("x", "y")),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(TREES, TREES)
+def test_a_patch_makes_one_tree_of_another(before: Any, after: Any) -> None:
+    """A patch turns the one tree into the other."""
+    assert applied(before, list(patch(before, after))) == after
+
+
+def test_only_what_differs_is_patched() -> None:
+    """A patch holds only what differs."""
+    before = {"spec": {"containers": [{"name": "a", "image": "x"}]}, "metadata": {"annotations": {"a/b": "1"}}}
+    after = {
+        "spec": {"containers": [{"name": "a", "image": "x", "securityContext": {"runAsUser": 7}}]},
+        "metadata": {"annotations": {"a/b": "2"}},
+    }
+    assert list(patch(before, after)) == [
+        {"op": "add", "path": "/spec/containers/0/securityContext", "value": {"runAsUser": 7}},
+        {"op": "replace", "path": "/metadata/annotations/a~1b", "value": "2"},
+    ]
+    assert list(patch(before, before)) == []

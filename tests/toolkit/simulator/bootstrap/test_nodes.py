@@ -1,7 +1,7 @@
 """Nodes as the bootstrap makes them."""
 
-from toolkit.simulator.bootstrap import agents, nodes
-from toolkit.simulator.spec import NodeSpec
+from toolkit.simulator.bootstrap import nodes
+from toolkit.simulator.state import NodeSpec
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 
@@ -29,7 +29,7 @@ def test_nodes_have_for_pods_what_such_machines_have_in_the_field() -> None:
 
 def test_every_node_has_the_agents_of_openshift() -> None:
     """OpenShift's own DaemonSets take their requests on every node."""
-    (container,) = agents.daemon_set()["spec"]["template"]["spec"]["containers"]
+    (container,) = nodes.daemon_set()["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["requests"] == {"cpu": "304m", "memory": "788Mi"}
 
 

@@ -26,7 +26,10 @@ def test_it_serves_with_the_clusters_certificate(tmp_path: Path) -> None:
         f"--key={pki.key('server')}",
     ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "toolkit.simulator.discover", *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "toolkit.simulator.discover.service", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None

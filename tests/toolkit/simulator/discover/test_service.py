@@ -10,8 +10,7 @@ from werkzeug.wrappers import Request
 
 from toolkit.simulator.access.accounts import Account
 from toolkit.simulator.discover.database import Database
-from toolkit.simulator.discover.service import QUERY, Service
-from toolkit.simulator.discover.tokens import Tokens
+from toolkit.simulator.discover.service import QUERY, Service, Tokens
 
 ROWS = (("k0", "a2d2/", "one, two.png", "11"), ("k1", "a2d2/", "three.png", "0"))
 

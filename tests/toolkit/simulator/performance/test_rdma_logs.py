@@ -15,7 +15,7 @@ from toolkit.evidence.tools.net_devices import NetDevices
 from toolkit.evidence.tools.perftest.model import Perftest
 from toolkit.evidence.tools.rdma_devices import RdmaDevices
 from toolkit.evidence.tools.whoami import WhoAmI
-from toolkit.simulator.performance import link, listings, perftest, pod_commands, ports
+from toolkit.simulator.performance import listings, perftest, pod_commands, ports
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.printed import Printed
 
@@ -159,7 +159,7 @@ def test_ethernet_ports_say_so() -> None:
     (found,) = _of(Perftest, printed.lines)
     assert (found.link_type, found.gid_index, found.mtu_bytes) == ("Ethernet", 3, 1024)
     assert found.local[0].gid is not None
-    rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + link.ROCE_OVERHEAD)
+    rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + ports.ROCE_OVERHEAD)
     assert found.bandwidth[0].average_mb_s == pytest.approx(rate, rel=0.005)
 
 
@@ -194,7 +194,7 @@ def test_every_program_of_perftest_reads(test: str) -> None:
 
 def test_a_faster_link_is_faster_in_proportion() -> None:
     """Other machines than the Redpaper's have other figures."""
-    edr, hdr = (link.average(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
+    edr, hdr = (ports.link_mb_s(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
     assert hdr / edr == pytest.approx(2)
 
 

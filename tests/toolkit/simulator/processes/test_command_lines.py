@@ -5,18 +5,18 @@ from pathlib import Path
 import yaml
 
 from toolkit.engine.tools.table import NAMES
-from toolkit.simulator.access import identities, pki
+from toolkit.simulator.access import pki
+from toolkit.simulator.access.pki import tokens
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import configurations
 from toolkit.simulator.processes.command_lines import Plan
-from toolkit.simulator.spec import ClusterSpec, ScaleGui
-from toolkit.simulator.state import PortNumbers
+from toolkit.simulator.state import ClusterSpec, PortNumbers, ScaleGui
 
 
 def test_services_are_reached_where_controllers_of_jobs_are(tmp_path: Path) -> None:
     """The API server of a cluster without them calls nothing by a Service, and reaches its kubelets itself."""
     made, ports = pki.create(Layout(tmp_path).pki, "lab"), PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
-    identities.tokens(made)
+    tokens(made)
     tools = {name: Path("/bin") / name for name in NAMES}
     for controllers in ((), ("jobset", "trainer")):
         spec = ClusterSpec(name="lab", job_controllers=controllers)
@@ -30,7 +30,7 @@ def test_command_lines(tmp_path: Path) -> None:
     """Servers listen on loopback, and no command line holds a secret."""
     layout = Layout(tmp_path)
     made = pki.create(layout.pki, "lab")
-    secret = identities.tokens(made)
+    secret = tokens(made)
     plan = Plan(
         layout,
         made,

@@ -5,7 +5,8 @@ import yaml
 
 from toolkit.engine.prediction.values import Properties, Secret, plain
 from toolkit.simulator.provider import state
-from toolkit.simulator.provider.ownership import forced_in_preview, transferred
+from toolkit.simulator.provider.cluster_objects import forced_in_preview, transferred
+from toolkit.simulator.provider.connection import warning_texts
 from toolkit.simulator.provider.settings import BadSettingsError, kubeconfig_content, settings_difference, settings_of
 
 MARKS = state.Marks("m", "v1")
@@ -139,3 +140,11 @@ def test_settings() -> None:
         settings_of({"renderYamlToDirectory": "x"})
     with pytest.raises(BadSettingsError, match="does not exist"):
         kubeconfig_content("/no/such/file")
+
+
+def test_a_warning_is_shown_whole() -> None:
+    """A warning with quotation marks is shown whole."""
+    header = '299 - "would violate PodSecurity \\"restricted:latest\\": runAsNonRoot != true"'
+    assert warning_texts([header, "299 - nothing"]) == [
+        'would violate PodSecurity "restricted:latest": runAsNonRoot != true'
+    ]

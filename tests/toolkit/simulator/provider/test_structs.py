@@ -4,7 +4,7 @@ import pytest
 from google.protobuf import struct_pb2
 
 from toolkit.engine.prediction.values import UNKNOWN, Secret
-from toolkit.simulator.provider.secrecy import mark_secrets
+from toolkit.simulator.provider.state import mark_secrets
 from toolkit.simulator.provider.structs import decode, encode
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"

@@ -8,8 +8,7 @@ from toolkit.engine.prediction.inputs import ObjectType
 from toolkit.engine.prediction.values import Properties
 from toolkit.simulator.provider.awaiters import awaiter_for
 from toolkit.simulator.provider.jsonpath import BadPathError, compile_path
-from toolkit.simulator.provider.observations import Seen
-from toolkit.simulator.provider.pod_readiness import pod_ready, pod_warnings
+from toolkit.simulator.provider.observations import Seen, pod_ready, pod_warnings
 from toolkit.simulator.provider.readiness import CHECKERS
 from toolkit.simulator.provider.wait_annotation import BadWaitError, split_value, timeout, wait_rule
 

@@ -34,7 +34,7 @@ class Process:
             "--file-system=fs1",
         ]
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", "toolkit.simulator.scale_management", *arguments],
+            [sys.executable, "-m", "toolkit.simulator.scale_management.service", *arguments],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,

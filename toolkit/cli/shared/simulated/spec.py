@@ -15,6 +15,7 @@ from toolkit.simulator import state as states
 from toolkit.simulator.cluster import NodeSpec
 from toolkit.simulator.home import Layout
 from toolkit.simulator.spec import ClusterSpec, ScaleGui
+from toolkit.simulator.state import ScaleGui
 
 _PAGE = "docs/guide/upgrade.md"
 

@@ -4,8 +4,7 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import SIMULATED
 from toolkit.simulator.actors import images
-from toolkit.simulator.actors.kueue import OPERATOR_RULES, KueueOperator
-from toolkit.simulator.actors.kueue_manager import KueueManager
+from toolkit.simulator.actors.kueue import OPERATOR_RULES, KueueManager, KueueOperator
 from toolkit.simulator.actors.package import COMMON, TEXT, Bundle, Definition, Package, list_of, operates, structure
 from toolkit.simulator.actors.podactor import PodActor
 

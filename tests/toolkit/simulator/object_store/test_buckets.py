@@ -2,8 +2,8 @@
 
 import pytest
 
+from toolkit.simulator.object_store.buckets import expired, read
 from toolkit.simulator.object_store.files import Version
-from toolkit.simulator.object_store.lifecycle import expired, read
 
 _DAY = 86_400
 RULES = """<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
