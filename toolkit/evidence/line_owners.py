@@ -11,7 +11,7 @@ from itertools import filterfalse
 from typing import NamedTuple
 
 from core.apis.names import SIMULATED
-from toolkit.evidence.failure_wording import has_hint
+from toolkit.evidence.failures import has_hint
 from toolkit.evidence.line_shapes import of_shapes, shape_of
 from toolkit.evidence.parser import Parser
 from toolkit.evidence.prefixes import Prefixes

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from core.apis.names import SIMULATED
 from toolkit.evidence import nccl_debug
-from toolkit.evidence.failure_wording import hinted
+from toolkit.evidence.failures import hinted
 from toolkit.evidence.line_owners import LineOwners, OwnedShapes
 from toolkit.evidence.line_shapes import without_times
 from toolkit.evidence.model import UNREAD_KEPT, Reading

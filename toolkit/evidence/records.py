@@ -16,8 +16,7 @@ from pydantic_core import to_jsonable_python
 from core import field_errors
 from core.model import Model
 from toolkit.evidence.metrics import METRICS, Metrics
-from toolkit.evidence.model import Reading, Unknown
-from toolkit.evidence.node_facts import NODE_FACTS, NodeFacts
+from toolkit.evidence.model import NODE_FACTS, NodeFacts, Reading, Unknown
 from toolkit.evidence.tools import PARSERS
 from toolkit.evidence.verdict import Job, Status, Verdict
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from core.wording import plural
 from toolkit.evidence import nccl_debug
-from toolkit.evidence.failure_wording import reports_failure
+from toolkit.evidence.failures import reports_failure
 from toolkit.evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.secrets import masked

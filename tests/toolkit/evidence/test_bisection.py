@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.evidence.bisection import Group, Narrowed, narrow
+from toolkit.evidence.fitness import Group, Narrowed, narrow
 
 NODES = st.integers(3, 64).map(lambda count: [f"dgx{number:02}" for number in range(count)])
 

@@ -30,7 +30,7 @@ from toolkit.evidence.diagnosis import diagnose, reasons
 from toolkit.evidence.diagnosis.cause_table import CAUSES
 from toolkit.evidence.diagnosis.facts import FACTS
 from toolkit.evidence.diagnosis.measured_causes import SEEN
-from toolkit.evidence.node_facts import NODE_FACTS, NodeFacts
+from toolkit.evidence.model import NODE_FACTS, NodeFacts
 from toolkit.evidence.verdict import Ended, Job, Request, Status
 from toolkit.render.reference import tables
 

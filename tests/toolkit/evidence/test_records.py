@@ -14,8 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from toolkit.evidence import reader, records
-from toolkit.evidence.model import Reading
-from toolkit.evidence.node_facts import NODE_FACTS, NodeFacts
+from toolkit.evidence.model import NODE_FACTS, NodeFacts, Reading
 from toolkit.evidence.parser import Common, Parser, Taken
 from toolkit.evidence.records import SCHEMA_VERSION, RecordsError, Run, append, kinds, read
 from toolkit.evidence.text import Line

@@ -3,7 +3,7 @@
 import pytest
 
 from toolkit.evidence import reference
-from toolkit.evidence.repeats import faster, spread
+from toolkit.evidence.report.compared_figures import faster, spread
 
 
 def test_the_paper_saves_44_percent_of_the_time_and_not_55() -> None:

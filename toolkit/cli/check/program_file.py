@@ -8,8 +8,8 @@ from stacks.programs import Program, read_program
 from toolkit.cli.shared.console import Cell, print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.evidence import metrics
-from toolkit.evidence.expectations import TOOLS
 from toolkit.evidence.metrics import Measured, Metrics
+from toolkit.evidence.tools import TOOL_NAMES
 
 
 def check(file: Path, logs: Sequence[Path]) -> int:
@@ -29,8 +29,9 @@ def check(file: Path, logs: Sequence[Path]) -> int:
 
 def require_tools(program: Program, where: str) -> None:
     """Raise Problem where a program names tools whose output nothing reads."""
-    if unknown := sorted({*program.prints} - TOOLS):
-        raise Problem(f"{where}: prints: no such tool: {', '.join(unknown)}", f"Known: {', '.join(sorted(TOOLS))}.")
+    if unknown := sorted({*program.prints} - TOOL_NAMES):
+        known = ", ".join(sorted(TOOL_NAMES))
+        raise Problem(f"{where}: prints: no such tool: {', '.join(unknown)}", f"Known: {known}.")
 
 
 def _value(row: Measured) -> Cell:

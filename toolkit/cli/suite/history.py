@@ -14,7 +14,7 @@ from toolkit.cli.suite.alertmanager import send
 from toolkit.cli.verify.verdict_tables import json_data, show
 from toolkit.evidence.judge import NOT_ENOUGH, exit_status
 from toolkit.evidence.records import RecordsError, Run, append, read
-from toolkit.evidence.report import history, suite_alerts
+from toolkit.evidence.report import history
 
 
 def of_stack(
@@ -37,7 +37,7 @@ def of_stack(
     sent = None
     if alertmanager:
         of_figures = zip(courses, figures, strict=True)
-        sent = send(alertmanager, [*suite_alerts.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))])
+        sent = send(alertmanager, [*history.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))])
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)

@@ -12,7 +12,7 @@ from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.status.overview import count
 from toolkit.cli.verify.expectations import of_pool
-from toolkit.evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
+from toolkit.evidence.model import NODE_FACTS, NodeFact, NodeFacts
 from toolkit.evidence.verdict import Ended, Job, Request
 
 PLACE = "(nodes of the cluster)"

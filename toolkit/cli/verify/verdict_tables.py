@@ -7,7 +7,7 @@ from pathlib import Path
 from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
 from toolkit.cli.shared.options import print_json
 from toolkit.evidence.judge import exit_status, judge
-from toolkit.evidence.report.job_figures import headline
+from toolkit.evidence.report.links import headline
 from toolkit.evidence.verdict import Job, Proof, Status, Verdict
 
 MEANING = ("passed", "failed", "not enough evidence")

@@ -12,14 +12,10 @@ from toolkit.evidence.criteria import (
     channels,
     cluster_nodes,
     comparisons,
-    failure_lines,
-    firmware,
     logs,
     machine_and_fabric,
     metrics,
-    node_count,
-    pod_network,
-    port_mtu,
+    mtu,
     rails,
     training,
     transport,
@@ -29,21 +25,18 @@ from toolkit.evidence.tools import TOOLS
 
 CRITERIA: tuple[Criterion, ...] = (
     *logs.CRITERIA,
-    *failure_lines.CRITERIA,
     *cluster_nodes.CRITERIA,
     *machine_and_fabric.CRITERIA,
-    *node_count.CRITERIA,
     *transport.CRITERIA,
     *rails.CRITERIA,
     *channels.CRITERIA,
     *training.CRITERIA,
-    *pod_network.CRITERIA,
-    *port_mtu.CRITERIA,
+    *mtu.CRITERIA,
     *metrics.CRITERIA,
     *(criterion for tool in TOOLS for criterion in tool.criteria),
 )
 """Of one job, in the order in which verdicts are shown."""
-COMPARISONS: tuple[Comparison, ...] = (*comparisons.COMPARISONS, *metrics.COMPARISONS, *firmware.COMPARISONS)
+COMPARISONS: tuple[Comparison, ...] = (*comparisons.COMPARISONS, *metrics.COMPARISONS)
 """Between jobs."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from core.hardware.gpus import labelled, product
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of
-from toolkit.evidence.node_facts import NodeFact, NodeFacts
+from toolkit.evidence.model import NodeFact, NodeFacts
 from toolkit.evidence.verdict import Job, Request, Status
 from toolkit.evidence.wording import listed
 

@@ -1,4 +1,4 @@
-"""Between jobs: what twice the GPUs bring, and what pods of one GPU cost."""
+"""Between jobs: what twice the GPUs bring, what pods of one GPU cost, and whether nodes have the same firmware."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
@@ -8,6 +8,7 @@ from core.apis.nccl import Transport
 from toolkit.evidence.criterion import Comparison, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.reference import ELAPSED, RATES, Training, trainings
 from toolkit.evidence.tools.deeplearningexamples import DeepLearningExamples
+from toolkit.evidence.tools.ibstat import IbStat
 from toolkit.evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
 from toolkit.evidence.verdict import Ended, Job, Proof, Request, Shape, Status
 from toolkit.evidence.wording import listed
@@ -105,6 +106,29 @@ def _speed_up(old: float, new: float) -> tuple[Status, str]:
 _RATE, _TIME = ("images/s", _images), ("run time to the end", _seconds)
 
 
+def _same_firmware(jobs: Sequence[Job]) -> Iterator[tuple[str, Outcome]]:
+    """Yield one verdict on all jobs that show their node's adapters, where there are two."""
+    shown = {
+        job.request.job: [(reading.file, hca) for reading in readings_of(job, IbStat) for hca in reading.adapters]
+        for job in jobs
+    }
+    shown = {name: adapters for name, adapters in shown.items() if adapters}
+    if len(shown) <= 1:
+        return
+    versions: dict[str, dict[str, str]] = {}
+    for name, adapters in shown.items():
+        for _, hca in adapters:
+            versions.setdefault(hca.kind, {}).setdefault(hca.firmware, name)
+    mixed = {kind: hosts_by_version for kind, hosts_by_version in versions.items() if len(hosts_by_version) > 1}
+    measured = listed(
+        f"{kind}: {listed(f'{version} ({name})' for version, name in sorted(hosts_by_version.items()))}"
+        for kind, hosts_by_version in sorted(mixed.items())
+    )
+    every = [adapter for adapters in shown.values() for adapter in adapters]
+    proofs = row_proofs([adapter for adapter in every if adapter[1].kind in mixed] or every)
+    yield listed(shown, 4), Outcome(passed(not mixed), measured or f"one of {listed(sorted(versions))}", proofs=proofs)
+
+
 COMPARISONS = (
     Comparison(
         name="scaling",
@@ -135,5 +159,14 @@ COMPARISONS = (
         applies="A2D2 on one node and on two, over GPUDirect, where the Redpaper has run times",
         source="R-5.2-6, E-31",
         compare=lambda jobs: _compare(jobs, ELAPSED, _is_twice, _TIME, _speed_up),
+    ),
+    Comparison(
+        name="same-firmware",
+        title="The HCAs of all nodes have the same firmware, those of one kind",
+        limit="one version of each CA type",
+        unit="versions",
+        applies="two or more jobs with ibstat output",
+        source="N-3.5",
+        compare=_same_firmware,
     ),
 )

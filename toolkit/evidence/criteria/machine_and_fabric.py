@@ -1,10 +1,11 @@
-"""Whether the machine and the fabric that a job ran on are the requested ones, by what the logs call them."""
+"""Whether machine, fabric and nodes of a job are the requested ones, by what the logs call them."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from core.wording import plural
 from toolkit.evidence.criteria.transport import first_lines
 from toolkit.evidence.criterion import NCCL, Criterion, Outcome, nccl_logs, passed, proofs_at, readings_of
 from toolkit.evidence.model import NcclLog
@@ -93,6 +94,19 @@ def _ours(request: Request, log: NcclLog) -> frozenset[str]:
     return (request.hcas or frozenset(log.link_layers)) | frozenset(log.used_devices)
 
 
+def _nodes(job: Job) -> Outcome | None:
+    nodes, fewest = job.request.nodes, _fewest(job.request)
+    if not nodes:
+        return None
+    return Outcome(passed(len(nodes) >= fewest), listed(nodes), f">= {plural(fewest, 'node')}")
+
+
+def _fewest(request: Request) -> int:
+    """Return the fewest nodes that have a job's GPUs: single GPUs of several nodes may as well be of one."""
+    profile = request.machine
+    return 1 if profile is None or request.shape is None else -(-request.shape.total // profile.gpus)
+
+
 CRITERIA = (
     Criterion(
         name="gpu-model",
@@ -119,5 +133,15 @@ CRITERIA = (
         judge=_layers,
         missed=False,
         when=lambda request: request.uses_rdma and request.fabric in _LINK_LAYERS,
+    ),
+    Criterion(
+        name="nodes-used",
+        title="The job ran on several nodes",
+        limit="at least as many as its GPUs need",
+        unit="nodes",
+        applies="jobs with more GPUs than a node has, on a cluster",
+        source="B-6.4",
+        judge=_nodes,
+        when=lambda request: _fewest(request) > 1,
     ),
 )

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from toolkit.evidence.report.bars import Bar, Bars
 from toolkit.evidence.report.canvas import COLOURS, svg
 from toolkit.evidence.report.links import Link
-from toolkit.evidence.report.markup import Markup
+from toolkit.evidence.report.tables import Markup
 from toolkit.evidence.wording import figure
 
 _SIZE, _LETTER, _ROOM = 11.0, 6.4, 262.0

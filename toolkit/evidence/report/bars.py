@@ -6,8 +6,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from toolkit.evidence.model import Reading
-from toolkit.evidence.report.redpaper import TIMED, figures
-from toolkit.evidence.report.sweeps import Sweep
+from toolkit.evidence.report.sweeps import TIMED, Sweep, figures
 from toolkit.evidence.tools.deeplearningexamples import DeepLearningExamples
 from toolkit.evidence.tools.horovod_synthetic import HorovodSynthetic
 from toolkit.evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from toolkit.evidence.report.markup import Markup
+from toolkit.evidence.report.tables import Markup
 
 _ROLES = ("ink", "muted", "line", "s1", "s2", "paper", "bad", "surface", "faint")
 COLOURS = {role: f"#0a0b{number:02x}" for number, role in enumerate(_ROLES, 16)}

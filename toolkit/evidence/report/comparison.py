@@ -6,9 +6,18 @@ from statistics import median
 
 from core.wording import plural
 from toolkit.evidence.records import Kept, Run
-from toolkit.evidence.repeats import faster, spread
 from toolkit.evidence.report.changes import REPEATS, Change, Comparison, StatusChange
-from toolkit.evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
+from toolkit.evidence.report.compared_figures import (
+    BANDS,
+    ROUNDING,
+    Figure,
+    faster,
+    figure_of,
+    figures,
+    name_of,
+    spread,
+    tables,
+)
 from toolkit.evidence.report.run_summary import when
 from toolkit.evidence.verdict import Job, Status
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from toolkit.evidence.report.markup import Markup, element, joined
+from toolkit.evidence.report.tables import Markup, element, joined
 
 CELL, LETTER, ROOM = 15, 6.2, 8
 """Units of the drawing: a cell's side, the width of a letter at most, and room beside labels."""

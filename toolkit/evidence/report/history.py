@@ -1,21 +1,31 @@
-"""Rounds of a suite over time: the median of each figure, and whether the newest one is worse beyond noise.
+"""Rounds of a suite over time: the median of each figure, whether the newest one is worse beyond noise, and alerts.
 
 A round is compared with those before it since the last change of a version: an upgrade that makes a job slower shows
 in the first round after it, and the rounds after that have a level of their own.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from core.apis import suite
 from core.wording import plural
 from toolkit.evidence.records import Run
-from toolkit.evidence.repeats import faster, spread
 from toolkit.evidence.report.changes import REPEATS
-from toolkit.evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
+from toolkit.evidence.report.compared_figures import (
+    BANDS,
+    ROUNDING,
+    Figure,
+    faster,
+    figure_of,
+    figures,
+    name_of,
+    spread,
+    tables,
+)
 from toolkit.evidence.report.run_summary import versions, when
 from toolkit.evidence.verdict import Status, Verdict
 from toolkit.evidence.wording import figure
@@ -179,3 +189,50 @@ def rows(figure_courses: Sequence[Course], shown: int = 5) -> Iterator[tuple[str
 def title(rounds: Sequence[Run]) -> str:
     """Return how many rounds there are, and from when to when."""
     return f"{plural(len(rounds), 'round')}, {when(rounds[0])} to {when(rounds[-1])}"
+
+
+HOLDS = timedelta(days=8)
+"""How long an alert fires without another round, which renews or ends it; a choice, for suites that run weekly."""
+_FIRES = (Status.FAIL, Status.WARN)
+
+
+def alerts(
+    stack: str, figures: Iterable[tuple[Course, Verdict]], verdicts: Sequence[Verdict], now: datetime
+) -> Iterator[Mapping[str, Any]]:
+    """Yield an alert for each figure of a round and for each of its criteria: firing, or ended where it passed.
+
+    What could not be judged neither fires nor ends an alert.
+    """
+    for course, verdict in figures:
+        # Names of figures have non-breaking spaces, which are hard to type into a silence.
+        yield from _alert(stack, verdict, now, figure=" ".join(course.what.split()))
+    for verdict in verdicts:
+        yield from _alert(stack, verdict, now)
+
+
+def _alert(stack: str, verdict: Verdict, now: datetime, **labels: str) -> Iterator[Mapping[str, Any]]:
+    if verdict.status is Status.PASS:
+        until = now
+    elif verdict.status in _FIRES:
+        until = now + HOLDS
+    else:
+        return
+    namespace, _, job = verdict.job.rpartition("/")
+    yield {
+        "labels": {
+            "alertname": suite.ALERT,
+            # As `gpu.monitoring.notify` sends by default.
+            "severity": "warning",
+            "stack": stack,
+            **({"namespace": namespace} if namespace else {}),
+            "job": job,
+            "criterion": verdict.criterion,
+            **labels,
+        },
+        "annotations": {
+            "summary": f"Suite of stack {stack}: {job} does not meet {verdict.criterion}",
+            "description": f"{verdict.measured or 'nothing measured'}; limit: {verdict.limit}",
+        },
+        "startsAt": now.isoformat(),
+        "endsAt": until.isoformat(),
+    }

@@ -9,8 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.canvas import COLOURS, svg
 from toolkit.evidence.report.history import HEADS, Course, changes, courses, rows, title
-from toolkit.evidence.report.markup import Markup, element, joined
-from toolkit.evidence.report.tables import table
+from toolkit.evidence.report.tables import Markup, element, joined, table
 from toolkit.evidence.wording import figure
 
 _LABEL = 9.0

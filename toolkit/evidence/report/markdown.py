@@ -6,7 +6,7 @@ from core import project
 from core.wording import plural, table
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.changes import Comparison, as_text, assumptions, earlier_status
-from toolkit.evidence.report.job_figures import figures_by_job
+from toolkit.evidence.report.links import figures_by_job
 from toolkit.evidence.report.run_summary import (
     SIMULATED,
     about,

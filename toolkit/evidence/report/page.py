@@ -10,12 +10,11 @@ from toolkit.evidence.report import confusion
 from toolkit.evidence.report.changes import Comparison
 from toolkit.evidence.report.confusion import ConfusionMatrix
 from toolkit.evidence.report.history_section import history
-from toolkit.evidence.report.markup import Markup, element, joined, quoted
 from toolkit.evidence.report.metric_sections import metrics
 from toolkit.evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
 from toolkit.evidence.report.run_summary import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
 from toolkit.evidence.report.table_sections import changes, criteria, job_table, lacking, version_table
-from toolkit.evidence.report.tables import mark
+from toolkit.evidence.report.tables import Markup, element, joined, mark, quoted
 from toolkit.evidence.verdict import Status, Verdict
 
 _CSS = Path(__file__).with_name("page.css")

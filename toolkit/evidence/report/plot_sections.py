@@ -7,10 +7,9 @@ from core.wording import plural
 from toolkit.evidence.report import bar_plots, plots
 from toolkit.evidence.report.bars import nccl_bars, training_bars
 from toolkit.evidence.report.links import Link, links
-from toolkit.evidence.report.markup import Markup, element, joined
 from toolkit.evidence.report.rails import drawing, rails
 from toolkit.evidence.report.sweeps import Sweep, sweeps
-from toolkit.evidence.report.tables import NONE, mark, table
+from toolkit.evidence.report.tables import NONE, Markup, element, joined, mark, table
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import figure, size, some
 

@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from toolkit.evidence.report.canvas import COLOURS, svg
-from toolkit.evidence.report.markup import Markup
-from toolkit.evidence.report.points import Limit, Measure, Point
-from toolkit.evidence.report.sweeps import Sweep
+from toolkit.evidence.report.sweeps import Limit, Measure, Point, Sweep
+from toolkit.evidence.report.tables import Markup
 from toolkit.evidence.wording import figure, size
 
 _UNITS: Mapping[Measure, str] = {"time": "µs", "busbw": "GB/s"}

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from core.hardware.profiles import Hca, Profile
 from core.wording import plural
-from toolkit.evidence.report.markup import Markup, element
+from toolkit.evidence.report.tables import Markup, element
 from toolkit.evidence.tools.ibstatus import IbStatus
 from toolkit.evidence.verdict import Job
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.wording import plural
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, earlier_status
-from toolkit.evidence.report.job_figures import figures_by_job
-from toolkit.evidence.report.markup import Markup, element, joined, quoted
+from toolkit.evidence.report.links import figures_by_job
 from toolkit.evidence.report.run_summary import (
     WORDS,
     WORST_FIRST,
@@ -17,7 +16,7 @@ from toolkit.evidence.report.run_summary import (
     named_counts,
     versions,
 )
-from toolkit.evidence.report.tables import NONE, block, headed, mark, stacked, table
+from toolkit.evidence.report.tables import NONE, Markup, block, element, headed, joined, mark, quoted, stacked, table
 from toolkit.evidence.verdict import Proof, Status, Verdict
 from toolkit.evidence.wording import short
 

@@ -5,14 +5,16 @@ It defines one `Parser`, the kind of reading that it returns with its figures, a
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from dataclasses import replace
 from types import ModuleType
 from typing import NamedTuple
 
-from toolkit.evidence.criterion import Criterion
+from toolkit.evidence.criterion import NCCL, Criterion
 from toolkit.evidence.line_shapes import of_shapes
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Parser
+from toolkit.evidence.verdict import Job, Request
 
 
 class Tool(NamedTuple):
@@ -68,3 +70,29 @@ TOOLS: tuple[Tool, ...] = tuple(
 )
 PARSERS: tuple[type[Parser], ...] = tuple(tool.parser for tool in TOOLS)
 """All parsers; of those whose output starts the same way, the first that matches is used."""
+TOOL_NAMES: frozenset[str] = frozenset({NCCL, *(parser.tool for parser in PARSERS)})
+"""What a program may name in `prints`."""
+
+EXCUSES: Mapping[str, str] = {parser.tool: parser.excuse for parser in PARSERS if parser.excuse is not None}
+"""Tool -> the message by which a job reports that its output is not available."""
+
+
+def expected_tools(request: Request) -> frozenset[str]:
+    """Return the tools whose output a job was to hold; none of a program that does not name any.
+
+    A transport between nodes is shown by NCCL alone, whatever the program is.
+    """
+    tools = frozenset(parser.tool for parser in PARSERS if parser.is_expected(request))
+    if NCCL in request.prints or (request.transport is not None and not request.is_rdma_test):
+        tools |= {NCCL}
+    return tools
+
+
+def excused_tools(job: Job) -> frozenset[str]:
+    """Return the tools of which the job itself reports that it cannot have them, and of which it shows no row."""
+    messages = {line.text for reading in job.readings for line in reading.unread}
+    messages |= {message for reading in job.readings if (message := reading.refusal()) is not None}
+    shown = {reading.tool for reading in job.readings if getattr(reading, "rows", None)}
+    return frozenset(
+        tool for tool, words in EXCUSES.items() if tool not in shown and any(words in message for message in messages)
+    )

@@ -126,7 +126,7 @@ nothing else explains the failure. Releases of NCCL and PyTorch are those whose 
 ## Public limits
 
 All-reduce bus bandwidth on whole machines; below it, `public-bus-bandwidth` warns
-([toolkit/evidence/reference/public-limits.yaml](../../toolkit/evidence/reference/public-limits.yaml)).
+([toolkit/evidence/public-limits.yaml](../../toolkit/evidence/public-limits.yaml)).
 
 {markdown.table(("machines", "number", "from MiB", "GB/s", "source"), map(_public, public_limits()))}
 

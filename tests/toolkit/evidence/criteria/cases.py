@@ -17,10 +17,9 @@ from tests.toolkit.evidence.tools.logs import BOND, DEVICE_PLUGIN, VECTOR_ADD
 from tests.toolkit.evidence.tools.logs import IBSTAT as CA
 from tests.toolkit.evidence.tools.logs import MLPERF as MLP
 from toolkit.evidence.criteria import CRITERIA
-from toolkit.evidence.evaluation import evaluate
-from toolkit.evidence.judge import judge
+from toolkit.evidence.judge import evaluate, judge
 from toolkit.evidence.metrics import read_stream
-from toolkit.evidence.node_facts import NodeFact, NodeFacts
+from toolkit.evidence.model import NodeFact, NodeFacts
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
 
 BY_NAME = {one.name: one for one in CRITERIA}

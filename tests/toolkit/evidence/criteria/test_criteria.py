@@ -23,9 +23,8 @@ from tests.toolkit.evidence.criteria.cases import (
 )
 from toolkit.evidence.criteria import COMPARISONS, CRITERIA
 from toolkit.evidence.criterion import Criterion
-from toolkit.evidence.evaluation import evaluate
-from toolkit.evidence.expectations import EXCUSES
-from toolkit.evidence.tools import PARSERS
+from toolkit.evidence.judge import evaluate
+from toolkit.evidence.tools import EXCUSES, PARSERS
 from toolkit.evidence.verdict import Request, Shape, Status
 
 TOOLS = {parser.tool for parser in PARSERS} | {"nccl", "node-facts"}

@@ -19,7 +19,7 @@ from tests.toolkit.evidence.criteria.cases import (
     status,
 )
 from tests.toolkit.evidence.tools.logs import MLPERF as MLP
-from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.judge import evaluate
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status
 
 SMI = document("nvidia-smi/r-4.4-2.log")

@@ -7,7 +7,7 @@ import pytest
 from core.apis.names import NO_HOSTS
 from tests.support.mutated import read_text
 from tests.toolkit.evidence.criteria.cases import ANY, BY_NAME, DGX, RDMA, RDMA_LOG, changed, status
-from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.judge import evaluate
 from toolkit.evidence.verdict import Ended, Job, Status
 from toolkit.simulator.performance.ports import NOT_OPENED
 

@@ -2,10 +2,10 @@
 
 from tests.support.mutated import read_text
 from tests.toolkit.evidence.tools.logs import IBSTAT
-from toolkit.evidence.criteria.firmware import COMPARISONS
+from toolkit.evidence.criteria.comparisons import COMPARISONS
 from toolkit.evidence.verdict import Ended, Job, Request, Status
 
-(SAME,) = COMPARISONS
+SAME = next(comparison for comparison in COMPARISONS if comparison.name == "same-firmware")
 OTHER = IBSTAT.replace("20.31.1014", "20.28.1002")
 
 

@@ -7,7 +7,7 @@ import pytest
 from core.metric import Metric
 from tests.toolkit.evidence.criteria.cases import BY_NAME
 from toolkit.evidence.criteria.metrics import COMPARISONS
-from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.judge import evaluate
 from toolkit.evidence.metrics import read_stream
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status
 

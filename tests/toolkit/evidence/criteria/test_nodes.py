@@ -17,8 +17,8 @@ from tests.toolkit.evidence.criteria.cases import (
     status,
 )
 from tests.toolkit.evidence.tools.logs import BOND
-from toolkit.evidence.evaluation import evaluate
-from toolkit.evidence.node_facts import NodeFacts
+from toolkit.evidence.judge import evaluate
+from toolkit.evidence.model import NodeFacts
 from toolkit.evidence.verdict import Status
 
 HEAD = "3b:00.0 Ethernet controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n"

@@ -6,8 +6,8 @@ from core.apis.nccl import Transport
 from stacks.programs import PROGRAMS
 from tests.support.mutated import read_text
 from tests.toolkit.evidence.criteria.cases import ANY, BY_NAME, RDMA
-from toolkit.evidence.evaluation import evaluate
-from toolkit.evidence.expectations import expected_tools
+from toolkit.evidence.judge import evaluate
+from toolkit.evidence.tools import expected_tools
 from toolkit.evidence.verdict import RDMA_TEST, Ended, Job, Status
 
 UP = "flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.0.0.1  netmask 255.255.254.0\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.toolkit.evidence import samples
-from toolkit.evidence.node_facts import NodeFacts
+from toolkit.evidence.model import NodeFacts
 from toolkit.evidence.records import Kept, Run
 from toolkit.evidence.reference import ALL_REDUCE
 from toolkit.evidence.report.changes import as_text, assumptions

@@ -4,8 +4,7 @@ import io
 
 from core.metric import Metric
 from toolkit.evidence.metrics import read_stream
-from toolkit.evidence.report.metric_figures import courses, metric_bars
-from toolkit.evidence.report.metric_sections import metrics
+from toolkit.evidence.report.metric_sections import courses, metric_bars, metrics
 from toolkit.evidence.verdict import Ended, Job, Request, Shape
 
 RATE = Metric(name="rate", pattern=r"rate (\d+)", unit="images/s", efficiency=0.9)

@@ -9,9 +9,9 @@ from tests.toolkit.evidence.tools.logs import MLPERF as MLP
 from toolkit.evidence.records import Kept
 from toolkit.evidence.report.comparison import compare
 from toolkit.evidence.report.markdown import code, escaped, markdown
-from toolkit.evidence.report.markup import Markup, element, joined
 from toolkit.evidence.report.page import page
 from toolkit.evidence.report.run_summary import missing, notable, outcome, title, versions
+from toolkit.evidence.report.tables import Markup, element, joined
 from toolkit.evidence.verdict import Proof, Status
 from toolkit.evidence.wording import figure, size
 

@@ -13,9 +13,8 @@ from tests.toolkit.evidence import samples
 from toolkit.evidence.report.bars import nccl_bars, training_bars
 from toolkit.evidence.report.links import links
 from toolkit.evidence.report.plots import spaced
-from toolkit.evidence.report.points import Limit
 from toolkit.evidence.report.rails import Rails, drawing, rails
-from toolkit.evidence.report.sweeps import sweeps
+from toolkit.evidence.report.sweeps import Limit, sweeps
 from toolkit.evidence.verdict import Shape
 
 

@@ -8,7 +8,7 @@ from stacks.programs import PROGRAMS
 from tests.support.machines import DGX1_V100_16GB
 from tests.support.mutated import read_text
 from toolkit.evidence.criteria import CRITERIA
-from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.judge import evaluate
 from toolkit.evidence.tools.ibstat import IbStat
 from toolkit.evidence.tools.lscpu import LsCpu
 from toolkit.evidence.tools.lsmod import LsMod

@@ -9,7 +9,7 @@ import pytest
 from stacks.programs import PROGRAMS
 from tests.support.mutated import mutations, only, read_text
 from toolkit.evidence.criteria import CRITERIA
-from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.judge import evaluate
 from toolkit.evidence.tools.shared_data import SharedData
 from toolkit.evidence.verdict import Ended, Job, Request, Status
 

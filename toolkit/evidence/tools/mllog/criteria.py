@@ -2,9 +2,9 @@
 
 from statistics import median
 
+from core.hardware.measured import MLPERF_BAND, submission
 from toolkit.evidence.criterion import Criterion, Outcome, proofs_at, readings_of
-from toolkit.evidence.reference import MLPERF_BAND, submission
-from toolkit.evidence.reference.mlperf import benchmark, published_minutes
+from toolkit.evidence.reference import benchmark, published_minutes
 from toolkit.evidence.tools.mllog.parser import UNVERIFIED, MlLog
 from toolkit.evidence.verdict import Job, Request, Status
 
