@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-from stacks.checks import container_native, driver, trainer, version
-from stacks.checks.duplicates import repeated
-from stacks.checks.unlisted import Unlisted
+from stacks.checks import Unlisted, driver, operator, repeated, storage
 from stacks.settings.allowed import AllowedVersion
 from stacks.settings.platform import Settings
 
@@ -40,7 +38,6 @@ def _unallowed(settings: Settings) -> Iterator[Unlisted]:
 
 
 def _unlisted(settings: Settings) -> Iterator[Unlisted]:
-    yield from version.unlisted(settings)
-    yield from container_native.unlisted(settings)
-    yield from trainer.unlisted(settings)
+    yield from operator.unlisted(settings)
+    yield from storage.unlisted(settings)
     yield from driver.unlisted(settings)

@@ -8,34 +8,25 @@ from pydantic import ValidationError
 from core import field_errors
 from stacks.checks import (
     allowance,
-    bond,
-    container_native,
     data_use,
     driver,
     fabric,
     image,
     instance,
-    memory,
-    name,
-    neighbour,
     node,
     operator,
-    order,
     pool,
     program,
-    queue,
     release,
-    site_mirror,
-    site_scale,
-    site_scheduler,
+    repeated,
+    resources,
+    site,
     storage,
     suite,
     tenant,
     topology,
-    trainer,
     workload,
 )
-from stacks.checks.duplicates import repeated
 from stacks.settings.platform import Settings
 
 
@@ -62,16 +53,11 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     yield from release.problems(settings)
     yield from operator.problems(settings)
-    yield from trainer.problems(settings)
-    yield from name.problems(settings)
     yield from tenant.problems(settings)
-    yield from neighbour.problems(settings)
     yield from storage.problems(settings)
-    yield from container_native.problems(settings)
     yield from data_use.problems(settings)
     yield from image.problems(settings)
-    yield from site_mirror.problems(settings)
-    yield from site_scale.problems(settings)
+    yield from site.problems(settings)
     machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines
     yield from fabric.enablement(settings)
@@ -79,7 +65,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from driver.problems(settings)
     yield from allowance.problems(settings)
     yield from instance.problems(settings)
-    yield from bond.problems(settings)
+    yield from fabric.bonds(settings)
     yield from topology.problems(settings)
     if settings.site is not None:
         # Few stacks have one, and these rules import what writes the files of hosts and switches.
@@ -87,10 +73,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
         yield from site_hosts.problems(settings)
         yield from site_switches.problems(settings)
-    yield from site_scheduler.problems(settings)
     names = [tenant.namespace for tenant in settings.tenants]
     if not machines and len({*names}) == len(names):  # which tenant a job of a duplicate has is not known
         faults = list(workload.problems(settings))
-        yield from faults or chain(
-            order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
-        )
+        yield from faults or chain(resources.problems(settings), suite.problems(settings))

@@ -1,13 +1,16 @@
-"""What is wrong between data sets, the volumes that have them, and the workloads that stage and read them."""
+"""What is wrong between data sets and checkpoints, their volumes, and the workloads that use them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from components.storage.storage_class import Cache
+from core.apis.quantity import parsed
+from core.datasets.lock import Lock
+from stacks.programs import Program
 from stacks.resolved.locked_data import folder
 from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import ClaimVolume, Volume, in_pods
+from stacks.settings.storage import ClaimVolume, ScratchVolume, Volume, in_pods
 from stacks.settings.tenants import TenantSettings
 from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
 
@@ -121,3 +124,64 @@ def _results(workload: IndexedWorkload, tenant: TenantSettings, settings: Settin
                 f"results {workload.results} is on volume {mount.volume}, of which each pod has its own; use a claim "
                 "with ReadWriteMany"
             )
+
+
+def between_locks(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
+    """Yield data sets of one lock that differ, and those that their volumes have no room for."""
+    yield from _shared(settings)
+    yield from _too_large(settings, locks)
+
+
+def _shared(settings: Settings) -> Iterator[str]:
+    owners: dict[str, tuple[str, DataSetSettings]] = {}
+    for tenant in settings.tenants:
+        for data_set in tenant.data_sets:
+            other, first = owners.setdefault(data_set.lock_file, (tenant.namespace, data_set))
+            if (first.name, first.content) != (data_set.name, data_set.content):
+                yield (
+                    f"tenants: data_sets.{first.name} of {other} and {_name_if_other(first, data_set)}of "
+                    f"{tenant.namespace} have the lock {data_set.lock_file}, and differ; "
+                    "give one of them another `lock`"
+                )
+
+
+def _name_if_other(first: DataSetSettings, data_set: DataSetSettings) -> str:
+    return "" if first.name == data_set.name else f"{data_set.name} "
+
+
+def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
+    """Yield the volumes that are smaller than the data sets on them are together.
+
+    The capacity of a volume on demand is the quota of its fileset: a cache evicts what is beyond it, and a job would
+    fetch files again and again.
+    """
+    for tenant in settings.tenants:
+        for name, volume in tenant.all_volumes.items():
+            sizes = {
+                data_set.name: locks[key].bytes
+                for data_set in tenant.data_sets
+                if data_set.volume == name and (key := (tenant.namespace, data_set.name)) in locks
+            }
+            if sum(sizes.values()) > parsed(volume.capacity):
+                sets = " and ".join(f"{set_name} of {bytes_:,} bytes" for set_name, bytes_ in sizes.items())
+                total = f", {sum(sizes.values()):,} together" if len(sizes) > 1 else ""
+                yield (
+                    f"tenants: volumes.{name}.capacity {volume.capacity} of {tenant.namespace} is less than "
+                    f"data_sets {sets}{total}; raise it, or choose fewer frames"
+                )
+
+
+def checkpoints(program: Program, volumes: Mapping[str, Volume]) -> Iterator[str]:
+    """Yield why the checkpoints of a program cannot be written, or do not outlive its pods."""
+    place = program.checkpoint_mount
+    name = program.mounts[place].volume if place is not None else None
+    if name is None or name not in volumes:
+        return
+    volume = volumes[name]
+    if isinstance(volume, ScratchVolume):
+        why = "of kind scratch is deleted with each pod"
+    elif volume.read_only:
+        why = "is read_only"
+    else:
+        return
+    yield f"checkpoint {program.checkpoint}: volume {name} {why}; mount a directory or a claim there"

@@ -5,9 +5,8 @@ from itertools import chain
 
 from components.gpu.gpu_operator import undivided, unfit
 from core.apis.operators.gpu_operator import OPERATOR
-from stacks.checks.operator import subscriptions
-from stacks.checks.unlisted import Unlisted
-from stacks.checks.version import version_of
+from stacks.checks import Unlisted
+from stacks.checks.operator import subscriptions, version_of
 from stacks.gpu_drivers import gpu_drivers
 from stacks.layers.gpus import drivers_differ, gpudirect
 from stacks.releases import either

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from stacks.checks.duplicates import repeated
+from core.wording import some
+from stacks.checks import repeated
 from stacks.settings.fabric import Ethernet, RdmaFabric, Roce
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
@@ -117,9 +118,8 @@ def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     cabled = {(short(host), hca) for _, host, hca in cables(switches)} & {*ports}
     missing = [f"{host}/{hca}" for host, hca in ports if (host, hca) not in cabled]
     if cabled and missing:
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield (
-            f"site.switches: {', '.join(missing[:_SHOWN])}{more} {'is' if len(missing) == 1 else 'are'} on no switch, "
+            f"site.switches: {some(missing, _SHOWN)} {'is' if len(missing) == 1 else 'are'} on no switch, "
             "and other ports of the machines are; add the missing cables to ports"
         )
 

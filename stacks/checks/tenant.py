@@ -1,22 +1,22 @@
-"""What is wrong between the tenants, and between them and their data, builds and queues."""
+"""What is wrong between the tenants, those of other stacks too, and between them and their data, builds and queues."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
 from pathlib import PurePosixPath
 from posixpath import normpath
 
 from components.storage.static_volume import STORAGE_CLASS
 from core.wording import plural
-from stacks.checks.duplicates import repeated
+from stacks.checks import of_pool, repeated
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
-from stacks.settings.resolved_pool import Pool
 from stacks.settings.storage import ClaimVolume, DirectoryVolume, LocalVolume, ScratchVolume
 from stacks.settings.tenants import TenantSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what tenants must not share, and what they name that is missing; a duplicate tenant hides the rest."""
+    yield from _neighbours(settings)
     if duplicates := list(repeated("tenants: namespace", (tenant.namespace for tenant in settings.tenants))):
         yield from duplicates
         return
@@ -137,7 +137,7 @@ def _quotas(settings: Settings) -> Iterator[str]:
             if (quota := settings.gpu_quota(tenant, pool)) > capacity:
                 yield (
                     f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {plural(capacity, 'GPU')} of the "
-                    f"nodes{_pool_text(pool)}; lower it, or add nodes"
+                    f"nodes{of_pool(pool)}; lower it, or add nodes"
                 )
 
 
@@ -149,12 +149,45 @@ def _queues(settings: Settings) -> Iterator[str]:
             files = sorted({file for file, tenant in settings.others if settings.gpu_quota(tenant, pool)})
             also = f", with those in {' and '.join(files)}," if files else ""
             yield (
-                f"queues: the tenants' gpu_quota{also} add up to {plural(demand, 'GPU')}{_pool_text(pool)}, and there "
+                f"queues: the tenants' gpu_quota{also} add up to {plural(demand, 'GPU')}{of_pool(pool)}, and there "
                 f"are {capacity}: admitted jobs would wait for nodes; lower them"
             )
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"
 
 
-def _pool_text(pool: Pool) -> str:
-    return f" of pool {pool.name}" if pool.declared else ""
+def _neighbours(settings: Settings) -> Iterator[str]:
+    """Yield what a tenant of this stack has in common with one of another stack; the message names that file."""
+    for file, other in settings.others:
+        for own in settings.tenants:
+            where = f"{other.namespace} in {file}"
+            if own.namespace == other.namespace:
+                yield f"tenants: namespace {own.namespace} is in {file}, too; give each its own"
+            if own.mcs == other.mcs:
+                yield f"tenants: mcs {own.mcs} of {own.namespace} is that of {where}; give each its own"
+            if own.uid_range.overlaps(other.uid_range):
+                yield (
+                    f"tenants: uid_range {own.uid_range} of {own.namespace} overlaps {other.uid_range} of {where}; "
+                    "give each tenant a block of its own"
+                )
+            yield from _shared_with_neighbour(own, other, where)
+
+
+def _shared_with_neighbour(own: TenantSettings, other: TenantSettings, where: str) -> Iterator[str]:
+    """Yield a volume or a directory that both have; `_directories` has the reason why they cannot share it."""
+    # Of all pairs, so no PurePosixPath: 300 tenants beside 300 took 1 s of it.
+    for (place, own_directory), (_, their_directory) in product(own.directories, other.directories):
+        if own_directory.volume == their_directory.volume:
+            yield (
+                f"tenants: {place}.volume {own_directory.volume} of {own.namespace} is that of {where}; "
+                "give each its own"
+            )
+        own_path, their_path = (
+            f"{normpath(directory.path).rstrip('/')}/" for directory in (own_directory, their_directory)
+        )
+        if own_path.startswith(their_path) or their_path.startswith(own_path):
+            yield (
+                f"tenants: {place}.path {own_directory.path} of {own.namespace} and {their_directory.path} of {where} "
+                "have files in common: OpenShift labels files for one namespace, and the other loses access; "
+                "give each its own"
+            )

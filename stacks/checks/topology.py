@@ -5,8 +5,8 @@ from difflib import get_close_matches
 
 from core.apis.topology import HOST, LABELS
 from core.hardware.placement import fits
-from core.wording import plural
-from stacks.checks.version import version_of
+from core.wording import plural, some
+from stacks.checks.operator import version_of
 from stacks.releases import either
 from stacks.resolved import topology
 from stacks.resolved.jobs import ProgramJob
@@ -79,11 +79,9 @@ def _missing_levels(pool: Pool, settings: Settings) -> Iterator[str]:
     places = topology.positions(pool, settings)
     for level in (level for level in topology.levels(pool, settings) if not level.existing):
         if lost := [node for node, place in places.items() if level.name not in place]:
-            shown = ", ".join(lost[:_NODES_SHOWN])
-            rest = f" and {len(lost) - _NODES_SHOWN} more" if len(lost) > _NODES_SHOWN else ""
             yield (
-                f"nodes: topology of {shown}{rest} has no {level.name}, and no job would ever run there; give it, or "
-                "say existing: true of the level where the nodes have its label already"
+                f"nodes: topology of {some(lost, _NODES_SHOWN)} has no {level.name}, and no job would ever run there; "
+                "give it, or say existing: true of the level where the nodes have its label already"
             )
 
 

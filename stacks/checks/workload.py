@@ -11,7 +11,7 @@ from core.apis.quantity import parsed
 from core.hardware import topology
 from core.hardware.placement import fits
 from core.wording import plural
-from stacks.checks import checkpoint, data_use, instance, job_image, numa, resources
+from stacks.checks import data_use, image, instance, of_pool, resources
 from stacks.checks import topology as topology_of
 from stacks.layers.job_arguments import of_job
 from stacks.resolved import images, jobs
@@ -55,7 +55,7 @@ def _job_problems(job: Job, settings: Settings) -> Iterator[str]:
         *instance.of_job(job, settings),
         *_size(job, settings),
         *_program(job),
-        *job_image.problems(job, settings),
+        *image.of_job(job, settings),
         *_names(job, settings),
         *topology_of.of_job(job, settings),
     ]
@@ -113,7 +113,7 @@ def _kind(job: ProgramJob, settings: Settings) -> Iterator[str]:
 def _transport(job: ProgramJob) -> Iterator[str]:
     transport, machine = job.transport, job.pool.machine
     if transport.uses_rdma and not job.pool.uses_rdma:
-        fabric = f"fabric {job.pool.fabric.kind}{_pool_text(job.pool)}"
+        fabric = f"fabric {job.pool.fabric.kind}{of_pool(job.pool)}"
         yield f"transport {transport}: {fabric} has no RDMA; use tcp, or leave it out"
     elif transport.uses_rdma and not job.tenant.rdma:
         yield (
@@ -143,7 +143,7 @@ def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:
         )
         yield f"layout {layout} does not fit on {_counts_text(free)}, even with nothing else there; {remedy}"
     else:
-        yield from resources.problems(job, settings)
+        yield from resources.of_job(job, settings)
     if workload.shm_gib > job.share.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {job.share.memory_gib} GiB; lower it"
     if isinstance(job.pool.fabric, NoFabric) and layout.pods > 1:
@@ -151,7 +151,7 @@ def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:
             f"layout {layout}: the machines of pool {job.pool.name} have no fabric, and pods may be on several; give "
             "one pod, or name a pool with a fabric"
         )
-    yield from numa.problems(job)
+    yield from resources.numa_node_of_job(job)
     if not workload.instance:
         yield from _quota(job, settings)
 
@@ -162,7 +162,7 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
     if layout.total_gpus <= limit:
         return
     takes = (
-        f"layout {layout} takes {plural(layout.total_gpus, 'GPU')}{_pool_text(job.pool)}, and tenant {tenant.namespace}"
+        f"layout {layout} takes {plural(layout.total_gpus, 'GPU')}{of_pool(job.pool)}, and tenant {tenant.namespace}"
     )
     if queues and queues.cohort and not settings.shares(tenant, job.pool):
         yield (
@@ -177,10 +177,6 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
         )
     else:
         yield f"{takes} has a gpu_quota of {limit}; lower the one or raise the other"
-
-
-def _pool_text(pool: Pool) -> str:
-    return f" of pool {pool.name}" if pool.declared else ""
 
 
 def _counts_text(free: Mapping[str, int]) -> str:
@@ -220,7 +216,7 @@ def _data(job: ProgramJob) -> Iterator[str]:
         )
     if missing or not program.mounts:
         return
-    yield from checkpoint.problems(program, volumes)
+    yield from data_use.checkpoints(program, volumes)
     mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
     if program.data and all(
         parsed(volume_settings.capacity) < program.data.size_gb * GB for volume_settings in mounted.values()

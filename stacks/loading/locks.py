@@ -9,7 +9,7 @@ from pathlib import Path
 from core.datasets import choice, lock, query
 from core.datasets.lock import Lock
 from core.errors import DataSetError
-from stacks.checks import data_set
+from stacks.checks import data_use
 from stacks.resolved.locked_data import Locked
 from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.error import wrong
@@ -34,7 +34,7 @@ def read(settings: Settings, root: Path) -> Locked:
                 continue
             problems += [f"{place}: {selection.lock_file} {reason}" for reason in stale(recorded, selection)]
             locks[tenant.namespace, selection.name] = recorded
-    problems += data_set.problems(settings, locks)
+    problems += data_use.between_locks(settings, locks)
     if problems:
         raise wrong("data sets", [f"  {problem}" for problem in problems])
     return locks
