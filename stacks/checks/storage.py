@@ -67,8 +67,8 @@ def _clients(settings: Settings) -> Iterator[str]:
     ]
     if without and users:
         yield (
-            f"nodes: scale_client is false of {some(without, _SHOWN)}, and data of {', '.join(users)} is on Spectrum Scale: "
-            "pods there would stay Pending; make them clients and set scale_client, or give them free_gpus: 0"
+            f"nodes: scale_client is false of {some(without, _SHOWN)}, and data of {', '.join(users)} is on Spectrum "
+            "Scale: pods there would stay Pending; make them clients and set scale_client, or give them free_gpus: 0"
         )
 
 
