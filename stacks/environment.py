@@ -20,8 +20,6 @@ from core.garbage_collection import collect_never
 from stacks import platform_output
 from stacks.layers import (
     adoption,
-    builds,
-    data_sets,
     fabric,
     gpus,
     host,
@@ -36,7 +34,7 @@ from stacks.layers import (
 from stacks.layers.operators import OfTenant
 from stacks.loading import locks, settings
 from stacks.loading.settings import PROJECT, Settings, SettingsError
-from stacks.settings import extra_fields
+from stacks.settings import transforms
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
 REGISTRIES_KEY = "registryAccounts"
@@ -170,12 +168,12 @@ def build(
     """
     locked, own = locks.read(environment, root), own_objects.read(environment.objects, root, environment.places)
     adoption.keep(environment.adopted)
-    extra_fields.merge(environment.extra)
+    transforms.merge(environment.extra)
     own_objects.refuse_declared(own)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, credentials, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
-    data_sets.build(locked, teams, opts)
+    tenants.data_sets(locked, teams, opts)
     applied, of_teams = own_objects.build(own, platform.ready, teams, opts, protect=environment.protect)
     ready = [*platform.ready, *applied]
     queued = queues.build(environment, platform.kueue, teams, opts)
@@ -243,5 +241,5 @@ def _of_tenants(
         *storage.data(environment, platform.classes, namespaces, opts),
         *(OfTenant(name, team.ready) for name, team in teams.items()),
         *(OfTenant(name, part.secret_name) for name, part in secrets.items()),
-        *builds.build(environment, teams, secrets, opts),
+        *tenants.builds(environment, teams, secrets, opts),
     ]

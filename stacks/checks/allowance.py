@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stacks.checks import Unlisted, driver, operator, repeated, storage
-from stacks.settings.allowed import AllowedVersion
 from stacks.settings.platform import Settings
+from stacks.settings.stack import AllowedVersion
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -8,9 +8,8 @@ from core.apis.quantity import parsed
 from core.datasets.lock import Lock
 from stacks.programs import Program
 from stacks.resolved.locked_data import folder
-from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import ClaimVolume, ScratchVolume, Volume, in_pods
+from stacks.settings.storage import ClaimVolume, DataSetSettings, ScratchVolume, Volume, in_pods
 from stacks.settings.tenants import TenantSettings
 from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
 

@@ -6,8 +6,8 @@ from components.nodes.node_pool import BUILT_IN
 from core.hardware import topology
 from core.hardware.placement import share
 from core.hardware.profiles import Profile
-from stacks.settings.nodes import KubeletSettings
 from stacks.settings.platform import Settings
+from stacks.settings.pools import KubeletSettings
 from stacks.settings.resolved_pool import Pool
 
 _MASTER, _WORKER = BUILT_IN

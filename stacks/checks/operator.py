@@ -13,8 +13,8 @@ from core.apis.names import SCC_EXEMPT_NAMESPACES
 from core.apis.operators import operators
 from stacks.checks import Unlisted, repeated
 from stacks.releases import RELEASES, KnownVersions, Release, either
+from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
-from stacks.settings.trainer import UpstreamTrainer
 
 
 def problems(settings: Settings) -> Iterator[str]:

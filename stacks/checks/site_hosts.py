@@ -6,8 +6,8 @@ from stacks.settings.fabric import InfiniBand
 from stacks.settings.platform import Settings
 from stacks.settings.site.hosts import RedHatHosts
 from stacks.site import assembly as site
-from stacks.site import daemon_addresses
-from stacks.site.host_systems import refusal
+from stacks.site import hosts
+from stacks.site.hosts import refusal
 from stacks.site.site import Site
 
 ALL_WITHOUT_MACHINE_CONFIGS = "3.11"
@@ -27,9 +27,7 @@ def problems(settings: Settings) -> Iterator[str]:
     if facts.settings.networks.daemon:
         yield from _ports(settings, facts, facts.settings.networks.daemon.port)
         # An address of a host that does not exist is named above.
-        yield from (
-            () if unknown else (f"site.networks.daemon.{problem}" for problem in daemon_addresses.problems(facts))
-        )
+        yield from (() if unknown else (f"site.networks.daemon.{problem}" for problem in hosts.daemon_problems(facts)))
 
 
 def _unknown(facts: Site) -> Iterator[str]:

@@ -11,7 +11,7 @@ from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from stacks.settings.site.switches import EthernetSwitch, OnyxInfiniBand, Switch
 from stacks.site import assembly as site
-from stacks.site.switch_cables import between
+from stacks.site.site import between
 
 _SHOWN = 4
 """Cables that a message names, at most."""

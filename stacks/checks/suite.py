@@ -9,7 +9,7 @@ from core.apis import kinds
 from core.apis.api_lifecycle import LIVES
 from stacks.layers import suites
 from stacks.settings.platform import Settings
-from stacks.settings.suites import SuiteSettings
+from stacks.settings.tenants import SuiteSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:

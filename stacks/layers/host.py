@@ -22,8 +22,8 @@ from stacks.resolved import topology as fabric_topology
 from stacks.resolved.quotas import PLAIN
 from stacks.settings.fabric import InfiniBand
 from stacks.settings.gpu import DevicePluginSettings
-from stacks.settings.nodes import TuningSettings
 from stacks.settings.platform import Settings
+from stacks.settings.pools import TuningSettings
 from stacks.settings.resolved_pool import Pool
 
 SCALE_LABEL = "scale"

@@ -18,8 +18,8 @@ from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs, MpiO
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, OlmSubscription
 from components.operators.trainer import Trainer, TrainerArgs, TrainerImages
 from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
+from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
-from stacks.settings.trainer import UpstreamTrainer
 
 
 class OfTenant(NamedTuple):

@@ -15,8 +15,7 @@ from core.apis.kinds import KINDS
 from core.yaml import nodes as yaml_nodes
 from core.yaml import text as yaml_text
 from stacks.layers.operators import OfTenant
-from stacks.settings.error import SettingsError, wrong
-from stacks.settings.origins import Places
+from stacks.settings.origins import Places, SettingsError, wrong
 
 SUFFIXES = (".yaml", ".yml")
 Identity = tuple[str, str, str, str]

@@ -20,7 +20,7 @@ from stacks.resolved.jobs import Job, ProgramJob
 from stacks.resolved.locked_data import Locked
 from stacks.resolved.versions import requested
 from stacks.settings.platform import Settings
-from stacks.settings.suites import SuiteSettings
+from stacks.settings.tenants import SuiteSettings
 from stacks.settings.workloads import JobWorkload, MpiWorkload, RdmaTestWorkload, TorchWorkload
 
 Repeatable = MpiWorkload | TorchWorkload | JobWorkload | RdmaTestWorkload

@@ -1,16 +1,19 @@
-"""The security and tenant layer: the SCC, the namespaces whose accounts may use it, and what they have."""
+"""The security and tenant layer: the SCC, the namespaces whose accounts may use it, their data and images."""
 
 from collections.abc import Mapping
 
 import pulumi
 
 from components.base.model import fields_of
+from components.jobs.image_build import ImageBuild
+from components.storage.data_set_lock import DataSetLock, DataSetLockArgs
 from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.priority_class import PriorityClass
 from components.tenants.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
 from components.tenants.tenant import PodSecurity, Tenant, TenantArgs, TenantNamespace
-from stacks.layers.operators import after
+from stacks.layers.operators import OfTenant, after
 from stacks.resolved import instances
+from stacks.resolved.locked_data import Locked
 from stacks.settings.platform import Settings
 from stacks.settings.tenants import TenantSettings
 
@@ -79,4 +82,47 @@ def pull_secrets(
             opts=after(opts, team),
         )
         for namespace, team in teams.items()
+    }
+
+
+def builds(
+    settings: Settings,
+    teams: Mapping[str, Tenant],
+    secrets: Mapping[str, PullSecret],
+    opts: pulumi.ResourceOptions,
+) -> list[OfTenant]:
+    """Declare the builds, each after its tenant and the accounts there; return the images' names.
+
+    A name is known when the image is there, if it is built at once, else when it can be built.
+    """
+    secret = settings.pull_secret.name if settings.pull_secret else None
+    registry = settings.version.registry
+    return [
+        OfTenant(
+            image_build.tenant,
+            ImageBuild(
+                f"{image_build.tenant}-{image_build.name}",
+                image_build.arguments(registry, secret).model_copy(update={"build_timeout": settings.timeouts.build}),
+                opts=after(
+                    opts, *(parts[image_build.tenant] for parts in (teams, secrets) if image_build.tenant in parts)
+                ),
+            ).image,
+        )
+        for image_build in settings.builds
+    ]
+
+
+def data_sets(
+    locks: Locked, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
+) -> dict[tuple[str, str], DataSetLock]:
+    """Declare what is locked; return it by namespace and name."""
+    return {
+        (namespace, name): DataSetLock(
+            # No namespace has a dot: no two tenants get resources of one name.
+            f"{namespace}.{name}-lock",
+            DataSetLockArgs(namespace=namespace, lock=lock),
+            teams[namespace].namespace,
+            opts=opts,
+        )
+        for (namespace, name), lock in locks.items()
     }

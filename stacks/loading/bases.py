@@ -16,10 +16,9 @@ from core import field_errors, positions, project
 from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 from stacks.loading import merging
-from stacks.settings.base import Based
-from stacks.settings.error import SettingsError, wrong
-from stacks.settings.origins import Part, Place, parts
+from stacks.settings.origins import Part, Place, SettingsError, parts, wrong
 from stacks.settings.platform import Settings
+from stacks.settings.stack import Based
 
 PROJECT = "hpc"
 KEY = "platform"

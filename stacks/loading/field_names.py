@@ -1,10 +1,14 @@
-"""The names of fields that the settings have at a place, for a name that they do not have there."""
+"""The names of fields that the settings have at a place, for a name that they do not have there, or no more."""
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
+
+from core import data_files
 
 _LAYOUT = ("layout", "layout: {pods, gpus}")
 _MEANT = {"nodes": _LAYOUT, "pods": _LAYOUT, "replicas": _LAYOUT}
@@ -74,3 +78,31 @@ def _repeats(kind: Any) -> bool:
 def is_variant(model: type[BaseModel], name: str | int) -> bool:
     """Return whether a model is the variant of a union that pydantic calls so."""
     return any(name in get_args(field.annotation) for field in model.model_fields.values())
+
+
+FORMER = Path(__file__).with_name("former_names.yaml")
+_STEP = re.compile(r"\[\]|[^.\[\]]+")
+
+
+def remedy_of_former(place: Sequence[str | int]) -> str | None:
+    """Return what to write in place of a setting that is no more; None where the settings never had it."""
+    for former, text in former_names().items():
+        if _leads_to(former, place):
+            return text
+    return None
+
+
+def former_names() -> Mapping[str, str]:
+    """Return what to do about each former setting, by its place in the settings; `**` stands for any place."""
+    tables = data_files.read(FORMER)
+    renamed = {place: f"it is called {name} now" for place, name in tables["renamed"].items()}
+    return renamed | {place: f"it was removed: {text}" for place, text in tables["removed"].items()}
+
+
+def _leads_to(former: str, place: Sequence[str | int]) -> bool:
+    steps = _STEP.findall(former)
+    if steps[0] == "**":
+        return bool(place) and place[-1] == steps[-1]
+    return len(steps) == len(place) and all(
+        step == "[]" if isinstance(part, int) else step in ("*", part) for step, part in zip(steps, place, strict=True)
+    )

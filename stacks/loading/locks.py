@@ -11,9 +11,9 @@ from core.datasets.lock import Lock
 from core.errors import DataSetError
 from stacks.checks import data_use
 from stacks.resolved.locked_data import Locked
-from stacks.settings.data_sets import DataSetSettings
-from stacks.settings.error import wrong
+from stacks.settings.origins import wrong
 from stacks.settings.platform import Settings
+from stacks.settings.storage import DataSetSettings
 
 
 def read(settings: Settings, root: Path) -> Locked:

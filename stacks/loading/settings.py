@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from core import project
+from core.hardware.profiles import PROFILES, Profile, missing, read_machine
 from core.yaml.errors import FileError
 from stacks.checks import consistency
-from stacks.loading import bases, field_places, machines, wrong_values
+from stacks.loading import bases, field_places, wrong_values
 from stacks.loading.bases import KEY, PROJECT, SETTING, Whole
 from stacks.settings import layers as layer_settings
-from stacks.settings.error import SettingsError, wrong
 from stacks.settings.layers import OBJECTS_PART, TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
+from stacks.settings.origins import Place, SettingsError, wrong
 from stacks.settings.platform import Settings
 
 __all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "load", "parse", "stack_names", "tenants_of", "whole"]
@@ -44,7 +45,7 @@ def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Setting
 
 
 def _read(model: type[M], document: Whole, root: Path = ROOT) -> M:
-    own, problems = machines.read(document.data, root)
+    own, problems = _machines(document.data, root)
     if problems:
         raise wrong(document.source, [f"  {document.shown(place)}{problem}" for place, problem in problems])
     try:
@@ -170,3 +171,33 @@ def _content(path: Path) -> Any:
         return bases.content(path)
     except FileError as error:
         raise SettingsError(str(error)) from None
+
+
+_MACHINES = "machines"
+
+
+def _machines(data: Any, root: Path) -> tuple[dict[str, Profile], list[tuple[Place, str]]]:
+    """Return the machines that `data` names by name, and what is wrong at which place; files are below `root`."""
+    profiles: dict[str, Profile] = {}
+    wrong: list[tuple[Place, str]] = []
+    for index, path in enumerate(_machine_paths(data)):
+        name = Path(path).stem
+        try:
+            if name in PROFILES or missing(name) or name in profiles:
+                owner = "this list" if name in profiles else "core/hardware/machines"
+                raise ValueError(f"{path}: {name} is a machine of {owner}, too; give the file another name")
+            profiles[name] = read_machine(_machine_file(path, root))
+        except ValueError as error:
+            wrong.append(((_MACHINES, index), str(error)))
+    return profiles, wrong
+
+
+def _machine_file(path: str, root: Path) -> Path:
+    """Return a machine file of the project, else of the product in it: examples bring some along."""
+    return next((file for file in (root / path, project.product_in(root) / path) if file.is_file()), root / path)
+
+
+def _machine_paths(data: Any) -> Iterator[str]:
+    """Yield the paths, as far as they are some: what else is wrong is reported with the other fields."""
+    named = data.get(_MACHINES) if isinstance(data, Mapping) else None
+    yield from (path for path in named if isinstance(path, str)) if isinstance(named, list | tuple) else ()

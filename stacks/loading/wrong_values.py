@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from core import data_files, field_errors, positions
-from stacks.loading import field_names, field_places, former_names
+from stacks.loading import field_names, field_places
 from stacks.loading.bases import Whole
 from stacks.settings.tenants import NAMES_OF_FORMS
 
@@ -84,7 +84,7 @@ def _remedy(error: Any, place: Sequence[str | int], data: Any, model: type[BaseM
     if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
         return _NO_TENANTS["platform" in data]
     if error["type"] == "extra_forbidden":
-        if former := former_names.remedy(place):
+        if former := field_names.remedy_of_former(place):
             return f"; {former}"
         meant = field_names.closest(model, error["loc"], _present_names(error["loc"][:-1], data))
         if meant is None and (deeper := field_names.inside(model, error["loc"])):
@@ -101,7 +101,7 @@ def _former_below(place: Sequence[str | int], value: Any) -> str:
     names: dict[str, list[str]] = {}
     for index, fields in entries:
         for name in fields if isinstance(fields, Mapping) else ():
-            if remedy := former_names.remedy((*place, *(() if index is None else (index,)), name)):
+            if remedy := field_names.remedy_of_former((*place, *(() if index is None else (index,)), name)):
                 names.setdefault(remedy, []).append(str(name))
     return "; ".join(f"{' and '.join(dict.fromkeys(former))}: {remedy}" for remedy, former in names.items())
 

@@ -8,7 +8,7 @@ from components.storage.data_set import LockedData
 from core.apis.data_sets import SCRIPT
 from core.datasets.lock import Chosen, Lock
 from stacks.programs import SCRIPTS
-from stacks.settings.error import SettingsError
+from stacks.settings.origins import SettingsError
 from stacks.settings.workloads import StageDataWorkload
 
 Locked = Mapping[tuple[str, str], Lock]

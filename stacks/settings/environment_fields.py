@@ -12,24 +12,17 @@ from core.hardware.placement import Reserve
 from core.hardware.profiles import Hca
 from stacks.programs import Program
 from stacks.releases import ReleaseName
-from stacks.settings.allowed import AllowedVersion
-from stacks.settings.base import Based
 from stacks.settings.builds import BuildSettings, ImageArchitectures
 from stacks.settings.cluster import ClusterSettings, Nodes
-from stacks.settings.extra_fields import ExtraFields
 from stacks.settings.fabric import FabricSettings
 from stacks.settings.gpu import GpuSettings
-from stacks.settings.nodes import TuningSettings
-from stacks.settings.operators import NodeFeatureDiscoverySettings, OperatorSettings, completed
-from stacks.settings.policies import Policies
-from stacks.settings.pools import MOST_LENGTH, PoolSettings, with_machines
+from stacks.settings.operators import NodeFeatureDiscoverySettings, OperatorSettings, TrainerSettings, completed
+from stacks.settings.pools import MOST_LENGTH, PoolSettings, TuningSettings, with_machines
 from stacks.settings.site import SiteSettings
-from stacks.settings.state import StateSettings
+from stacks.settings.stack import AllowedVersion, Based, Policies, StateSettings
 from stacks.settings.storage import StorageSettings
-from stacks.settings.suites import SuiteSettings
-from stacks.settings.tenants import PullSecretSettings, QueueSettings, TenantSettings
-from stacks.settings.trainer import TrainerSettings
-from stacks.settings.transforms import ObjectName
+from stacks.settings.tenants import PullSecretSettings, QueueSettings, SuiteSettings, TenantSettings
+from stacks.settings.transforms import ExtraFields, ObjectName
 from stacks.settings.workloads import Stage
 
 

@@ -6,13 +6,11 @@ from pydantic import Field, field_validator
 
 from components.base.model import DnsLabel, Model
 from stacks.programs import Program
-from stacks.settings.base import Based
 from stacks.settings.builds import BuildSettings, ImageArchitectures
-from stacks.settings.extra_fields import ExtraFields
 from stacks.settings.platform import Settings
-from stacks.settings.suites import SuiteSettings
-from stacks.settings.tenants import PullSecretSettings, TenantSettings
-from stacks.settings.transforms import ObjectName
+from stacks.settings.stack import Based
+from stacks.settings.tenants import PullSecretSettings, SuiteSettings, TenantSettings
+from stacks.settings.transforms import ExtraFields, ObjectName
 from stacks.settings.workloads import Stage
 
 TENANTS_PART = ("tenants", "builds", "programs", "image_architectures", "stages", "suite", "pull_secret")

@@ -1,12 +1,13 @@
-"""Settings of operators from OperatorHub that need no more than their subscription."""
+"""Settings of operators from OperatorHub that need no more than their subscription, and of Kubeflow Trainer."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from components.base.model import DnsName, Model
 from components.operators.olm_operator import OlmSubscription
+from components.operators.trainer import TrainerImages
 from core.apis.operator import Recommended
 from core.apis.operators import operators
 from stacks.releases import RELEASES, Release
@@ -110,3 +111,31 @@ def _subscription(name: str, release: Release, subscription: Mapping[str, Any]) 
 
 def _minor(release: Release) -> tuple[int, ...]:
     return tuple(map(int, release.kubernetes.split(".")))
+
+
+NO_TRAINER = "none"
+
+
+class UpstreamTrainer(TrainerImages):
+    """Kubeflow's own release, which the stack installs; it needs `operators.jobset`."""
+
+    kind: Literal["upstream"]
+
+
+class InstalledTrainer(Model):
+    """The cluster already has it, version 2.2 or later, e.g. as part of Red Hat OpenShift AI (from 3.4 on)."""
+
+    kind: Literal["installed"]
+
+
+def _trainer_or_none(value: Any) -> Any:
+    return None if value == NO_TRAINER else value
+
+
+TrainerSettings = Annotated[
+    Annotated[UpstreamTrainer | InstalledTrainer, Field(discriminator="kind")] | None,
+    BeforeValidator(
+        _trainer_or_none, json_schema_input_type=UpstreamTrainer | InstalledTrainer | Literal["none"] | None
+    ),
+]
+"""How the platform gets Kubeflow Trainer; `none` is None."""

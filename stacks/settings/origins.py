@@ -1,9 +1,12 @@
-"""Settings as data, with the file that each value is from and its place there."""
+"""Settings as data, with the file that each value is from and its place there; the error of wrong ones."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pulumi
+
+from core.errors import UserError
 from core.positions import path
 
 Place = tuple[str | int, ...]
@@ -69,3 +72,12 @@ def _leaves(part: Part, place: Place) -> Iterator[tuple[Place, Part]]:
         return
     for key, value in entries:
         yield from _leaves(value, (*place, key))
+
+
+class SettingsError(pulumi.RunError, UserError):
+    """The settings of a stack are wrong; the message names every field, its value and the remedy."""
+
+
+def wrong(source: str, problems: Sequence[str]) -> SettingsError:
+    """Return the error of a file with all that is wrong in it, a line for each."""
+    return SettingsError(f"{source}: {len(problems)} wrong\n" + "\n".join(problems))

@@ -11,7 +11,7 @@ from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release
-from stacks.settings import policies as policy_settings
+from stacks.settings import stack
 from stacks.settings.cluster import NodeSettings
 from stacks.settings.environment_fields import EnvironmentFields
 from stacks.settings.fabric import FabricSettings, InfiniBand
@@ -48,12 +48,12 @@ class Settings(EnvironmentFields):
     @property
     def rule_folders(self) -> tuple[str, ...]:
         """Folders with policy rules of the stack's own."""
-        return policy_settings.folders(self.policies)
+        return stack.rule_folders(self.policies)
 
     @property
     def rule_parameters(self) -> dict[str, dict[str, Any]]:
         """What is set for policies, by rule."""
-        return policy_settings.parameters(self.policies)
+        return stack.rule_parameters(self.policies)
 
     @property
     def has_platform(self) -> bool:

@@ -1,21 +1,49 @@
-"""Settings of pools: what differs between the GPU nodes of a cluster with more than one kind of machine."""
+"""Settings of GPU nodes: what is tuned, and what differs between pools where machines are of several kinds."""
 
 from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from components.base.model import DnsLabel, Model
+from components.base.model import DnsLabel, Model, NumberOrShare
 from components.base.operand import ImageName, OperandVersion, Repository
 from components.base.tolerations import Taint
 from components.base.topology import LabelKey, LabelValue
 from components.fabric.network_operator import DocaDriver
 from components.gpu.gpu_operator import DRIVER_VERSION, GpuDriver
+from components.nodes.kernel_arguments import KernelTuning
+from components.nodes.kubelet_config import KubeletAlignment
 from core.hardware.placement import Reserve
 from core.hardware.profiles import Hca
+from core.hardware.topology import SYSTEM_CPUS
 from core.model import left_out
 from stacks.settings.cluster import machine_named
 from stacks.settings.fabric import FabricSettings, NetworkOperatorPlugin, RdmaFabric
-from stacks.settings.nodes import TuningSettings
+
+
+class KubeletSettings(KubeletAlignment):
+    """How the kubelet allocates CPUs; values that depend on the machine follow from it."""
+
+    reserved: int = Field(
+        default=SYSTEM_CPUS,
+        gt=0,
+        description="logical CPUs that no pod gets exclusively, from NUMA nodes without GPUs first",
+    )
+
+
+class TuningSettings(KernelTuning):
+    """Tuning of GPU nodes beyond the memlock limit; each node restart applies all that is declared by then."""
+
+    rail_names: bool = Field(
+        default=False,
+        description="name the ports after their rails (rail0, ...), by their PCI addresses",
+    )
+    at_once: NumberOrShare = Field(
+        default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"
+    )
+    kubelet: KubeletSettings | None = Field(
+        default=KubeletSettings(), description="None for machines whose NUMA nodes are not documented"
+    )
+
 
 MOST_LENGTH = 40
 """Characters of a pool's name: it is part of the names of objects."""

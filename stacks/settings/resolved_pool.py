@@ -20,7 +20,7 @@ from core.hardware.profiles import Hca, Profile
 from stacks.settings.cluster import NodeSettings
 from stacks.settings.fabric import FabricSettings, NetworkOperatorPlugin, RdmaFabric
 from stacks.settings.gpu import DevicePluginSettings, GpuOperatorSettings, GpuSettings
-from stacks.settings.nodes import TuningSettings
+from stacks.settings.pools import TuningSettings
 from stacks.settings.storage import ContainerNativeStorage
 
 

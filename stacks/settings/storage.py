@@ -1,4 +1,4 @@
-"""Settings of Spectrum Scale, and of what a tenant sees of it."""
+"""Settings of Spectrum Scale, and of what a tenant has of it: volumes and data sets."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from components.base.model import DnsLabel, DnsName, Model, Quantity, merged_by
 from components.jobs import job_volumes
+from components.jobs.job_volumes import DATA
 from components.operators.olm_operator import OlmSubscription
 from components.storage.claim import AccessMode
 from components.storage.scale_container_native import ContainerNativeScale
@@ -21,6 +22,7 @@ from components.storage.static_volume import (
     VolumeHandle,
 )
 from components.storage.storage_class import StorageClassFields
+from core.datasets.choice import Choice
 
 
 class FileSystem(Model):
@@ -187,3 +189,36 @@ def in_pods(volume: Volume) -> job_volumes.ClaimVolume | job_volumes.ScratchVolu
         return job_volumes.ScratchVolume(kind="scratch", storage_class=volume.storage_class, capacity=volume.capacity)
     only_readable = isinstance(volume, ClaimVolume) and volume.access_mode == "ReadOnlyMany"
     return job_volumes.ClaimVolume(kind="claim", claim=volume.claim, read_only=volume.read_only or only_readable)
+
+
+LOCKS = "data"
+"""Folder of the project that locks are in."""
+
+
+class DataSetSettings(Choice):
+    """One data set of a tenant. `./hpc data select` writes its lock, which you commit: jobs get what is locked."""
+
+    volume: DnsLabel = Field(default=DATA, description="name of the tenant's volume that has the files")
+    lock: str | None = Field(
+        default=None,
+        pattern=r"^(\w[\w.-]*/)*\w[\w.-]*\.lock\.json$",
+        description="lock file, relative to the project's folder; None: data/NAME.lock.json",
+    )
+
+    link_gbps: float | None = Field(
+        default=None,
+        gt=0,
+        description="slowest link between the source and the volume, Gb/s, for `./hpc hardware show`; None: not known",
+    )
+
+    training_minutes: float | None = Field(
+        default=None,
+        gt=0,
+        description="how long a training run with it takes, min: `./hpc hardware show` warns where staging the set "
+        "takes longer; the Redpaper's takes 12 with 92 GB. None: not known",
+    )
+
+    @property
+    def lock_file(self) -> str:
+        """The file of the lock, from the project's folder."""
+        return self.lock or f"{LOCKS}/{self.name}.lock.json"

@@ -1,4 +1,4 @@
-"""Settings of tenants and of their queues."""
+"""Settings of tenants, their queues, and the suite of a tenant's jobs that the cluster repeats."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
@@ -7,12 +7,12 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from components.base.model import DnsLabel, DnsName, MigSize, Model, merged_by
 from components.jobs.job_volumes import RESERVED
+from components.jobs.performance_suite import SuiteChoices
 from components.operators.olm_operator import OlmSubscription
 from components.queues.kueue import QueuePolicy
 from components.tenants.tenant import LAST_ID, TenantNamespace
 from core.hardware.placement import Share
-from stacks.settings.data_sets import DataSetSettings
-from stacks.settings.storage import DirectoryVolume, Volume
+from stacks.settings.storage import DataSetSettings, DirectoryVolume, Volume
 from stacks.settings.topology import TopologySettings
 
 NAMES_OF_FORMS = ("(a number)", "(by pool)")
@@ -126,4 +126,19 @@ class PullSecretSettings(Model):
         min_length=1,
         description="registry hosts, e.g. nvcr.io; images and build bases from other hosts are pulled without an "
         "account",
+    )
+
+
+class SuiteSettings(SuiteChoices):
+    """Which of a tenant's jobs are repeated, and when.
+
+    A job of the suite is one of `stages`: its GPUs, quota and queue are checked there, and a round runs one job at a
+    time.
+    """
+
+    tenant: DnsLabel = Field(description="namespace of the tenant whose jobs are repeated, and where the runner is")
+    stages: tuple[DnsLabel, ...] = Field(default=(), description="only workloads of these stages; none: of all")
+    workloads: tuple[DnsLabel, ...] = Field(
+        default=(),
+        description="names of workloads, in all their layouts; none: all that verify, so neither training nor staging",
     )

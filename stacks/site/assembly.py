@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 
 from stacks.resolved import topology
-from stacks.settings.error import SettingsError
 from stacks.settings.fabric import Ethernet, NetworkOperatorPlugin, NoFabric, RdmaFabric, Roce
 from stacks.settings.gpu import SpecialResourceSettings
+from stacks.settings.origins import SettingsError
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from stacks.settings.site import SiteSettings
-from stacks.settings.site.content import NOTHING, Content
+from stacks.settings.site.mirror import NOTHING, Content
 from stacks.settings.storage import HostClientStorage
-from stacks.site.batch_job import BatchJob, PodJob
-from stacks.site.site import Host, HostFacts, ScaleFacts, Site
+from stacks.site.site import BatchJob, Host, HostFacts, PodJob, ScaleFacts, Site
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:

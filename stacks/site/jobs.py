@@ -11,7 +11,7 @@ from stacks.resolved import jobs
 from stacks.resolved.jobs import ProgramJob
 from stacks.settings.platform import Settings
 from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload
-from stacks.site.batch_job import BatchJob, BatchMount, PodJob
+from stacks.site.site import BatchJob, BatchMount, PodJob
 
 
 def of(settings: Settings) -> Iterator[BatchJob | PodJob]:

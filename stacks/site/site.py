@@ -1,5 +1,6 @@
-"""The facts of a stack that the files around its cluster are written from."""
+"""The facts of a stack that the files around its cluster are written from: hosts, jobs, and cables of switches."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Literal
 
@@ -9,8 +10,46 @@ from core.hardware.cabling import Cabling
 from core.hardware.profiles import Hca, Profile
 from core.model import Model
 from stacks.settings.site import SiteSettings
-from stacks.settings.site.content import NOTHING, Content
-from stacks.site.batch_job import BatchJob, PodJob
+from stacks.settings.site.mirror import NOTHING, Content
+from stacks.settings.site.switches import Switch, in_order
+
+
+class BatchMount(Model):
+    """A folder of a container."""
+
+    at: str
+    volume: str = Field(description="of the tenant, by its name")
+    folder: str = Field(description="of the volume, from its root; empty: all of it")
+    read_only: bool
+
+
+class PodJob(Model):
+    """A workload that pods of the cluster alone can be, and no other scheduler starts."""
+
+    name: str
+    why: str
+    remedy: str
+
+
+class BatchJob(Model):
+    """A workload, with the arguments that its pods have."""
+
+    tenant: str = Field(description="namespace of its pods")
+    name: str
+    starter: Literal["mpi", "torch", "one"] = Field(description="a process each, torchrun on each node, or one node")
+    nodes: int
+    tasks: int = Field(description="of each node")
+    gpus: int = Field(description="of each node")
+    cpus: int = Field(description="of each node")
+    memory: str = Field(description="of each node, as Kubernetes writes it, e.g. 992Gi")
+    together: bool = Field(description="all nodes must share a leaf switch")
+    image: str | None = Field(description="as pods have it; None: the stack gives none")
+    build: str | None = Field(description="of the stack, where the image is one that the cluster builds")
+    command: tuple[str, ...]
+    working_directory: str | None
+    environment: Mapping[str, str]
+    mounts: tuple[BatchMount, ...]
+    data_set: str | None = Field(description="whose lock is proved before the program starts")
 
 
 class ScaleFacts(Model):
@@ -105,3 +144,32 @@ class Site(Model):
         """Return the address by which a host is reached; None: it is reached by its name."""
         admin = self.settings.networks.admin
         return admin.addresses.get(host.name) if admin else None
+
+
+class SwitchCable(Model):
+    """A cable between two switches."""
+
+    lower: str
+    """Name of the switch that has it among its `uplinks`."""
+    lower_port: str
+    upper: str
+    upper_port: str
+
+
+def between(switches: Iterable[Switch]) -> Iterator[SwitchCable]:
+    """Yield the cables between switches, each once."""
+    for switch in switches:
+        for port in sorted(switch.uplinks, key=in_order):
+            upper, _, upper_port = switch.uplinks[port].partition("/")
+            yield SwitchCable(lower=switch.name, lower_port=port, upper=upper, upper_port=upper_port)
+
+
+def peers(switch: Switch, switches: Sequence[Switch]) -> Mapping[str, str]:
+    """Return what is on each port of a switch that something is on, in the order of their numbers."""
+    below = {
+        cable.upper_port: f"{cable.lower}/{cable.lower_port}"
+        for cable in between(switches)
+        if cable.upper == switch.name
+    }
+    peer_by_port = {**below, **switch.uplinks, **switch.others, **switch.ports}
+    return {port: peer_by_port[port] for port in sorted(peer_by_port, key=in_order)}

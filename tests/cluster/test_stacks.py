@@ -12,7 +12,7 @@ import pytest
 
 from core.apis.suite import REPEATS
 from stacks.loading.settings import Settings, file, load
-from stacks.settings.suites import SuiteSettings
+from stacks.settings.tenants import SuiteSettings
 from tests.support import checkouts
 from tests.support.clusters import homes
 from tests.support.recorded import OURS

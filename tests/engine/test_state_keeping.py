@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stacks.loading.settings import load
-from stacks.settings.state import StateSettings
+from stacks.settings.stack import StateSettings
 from tests.engine.kit import Cluster, config_map
 from tests.engine.kit import Stack as Project
 from tests.support.buckets import KEYS

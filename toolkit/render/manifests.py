@@ -15,9 +15,9 @@ from core.pulumi_values import REDACTED
 from stacks import environment
 from stacks.layers import own_objects
 from stacks.loading import settings
-from stacks.settings import extra_fields, transforms
-from stacks.settings.error import wrong
+from stacks.settings import transforms
 from stacks.settings.layers import TenantsLayer
+from stacks.settings.origins import wrong
 from toolkit.render.recorder import Registration, record
 
 ROOT = project.FOLDER
@@ -47,7 +47,7 @@ def registrations(stack: str, root: Path = ROOT, *, first_preview: bool = False)
         first_preview=first_preview,
     )
     names = {transforms.name_of(item.type, item.inputs) for item in recorded}
-    if problems := [f"  {problem}" for problem in extra_fields.unused(platform.extra, names)]:
+    if problems := [f"  {problem}" for problem in transforms.unused(platform.extra, names)]:
         raise wrong(settings.file(stack, root).name, problems)
     return recorded
 

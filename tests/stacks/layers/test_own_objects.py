@@ -10,8 +10,8 @@ import yaml
 from stacks.environment import build, placeholder_accounts
 from stacks.layers import own_objects
 from stacks.loading import settings
-from stacks.settings.error import SettingsError
 from stacks.settings.layers import PlatformLayer, TenantsFile, TenantsLayer, on
+from stacks.settings.origins import SettingsError
 from tests.support.recorded import ROOT, before, component, environment, of_kind, only_object
 from tests.support.stack_settings import changed, expect_message
 from toolkit.render import manifests

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stacks.loading import former_names
+from stacks.loading import field_names
 from stacks.loading.settings import Settings
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import changed, expect_refusal
@@ -68,7 +68,7 @@ def test_former_fields_of_a_setting_of_another_type_are_answered(
 
 def test_former_names_are_no_settings_and_in_the_changelog() -> None:
     """Each former name has a row of the changelog's table, and no setting is called so."""
-    assert set(_ROW.findall((ROOT / "CHANGELOG.md").read_text())) >= former_names.names().keys()
+    assert set(_ROW.findall((ROOT / "CHANGELOG.md").read_text())) >= field_names.former_names().keys()
     settings = {
         f"{path}.{name}".lstrip(".")
         for part in tables.parts(Settings)
@@ -76,4 +76,4 @@ def test_former_names_are_no_settings_and_in_the_changelog() -> None:
         for name in part.model.model_fields
     }
     last = {f"**.{place.rpartition('.')[2]}" for place in settings}
-    assert former_names.names().keys() & (settings | last) == set()
+    assert field_names.former_names().keys() & (settings | last) == set()

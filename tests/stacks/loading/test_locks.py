@@ -10,7 +10,7 @@ from stacks import environment
 from stacks.loading import locks
 from stacks.loading.settings import parse
 from stacks.resolved.locked_data import Locked
-from stacks.settings.error import SettingsError
+from stacks.settings.origins import SettingsError
 from tests.stacks.kit import stack
 from tests.support.data_sets import BIKES
 from tests.support.recorded import component

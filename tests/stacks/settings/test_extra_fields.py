@@ -6,8 +6,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from stacks.loading import settings
-from stacks.settings import extra_fields
-from stacks.settings.extra_fields import ExtraFields
+from stacks.settings import transforms
+from stacks.settings.transforms import ExtraFields
 from tests.support.recorded import ROOT, built
 
 
@@ -30,7 +30,7 @@ def test_extra_fields_are_merged_into_what_is_declared() -> None:
 
 def test_an_object_that_is_not_declared_is_named() -> None:
     """Extra fields of an object that the stack does not declare are refused, with the name that was meant."""
-    (problem,) = extra_fields.unused({"Namespace/adsa": {}, "Role/adas/mpi": {}}, ["Namespace/adas", "Role/adas/mpi"])
+    (problem,) = transforms.unused({"Namespace/adsa": {}, "Role/adas/mpi": {}}, ["Namespace/adas", "Role/adas/mpi"])
     assert problem == "extra: Namespace/adsa is no object that the stack declares; did you mean Namespace/adas?"
 
 

@@ -10,7 +10,7 @@ from core.datasets import lock
 from core.datasets.card import CARDS, Card, read_card
 from core.datasets.lock import Lock
 from stacks.loading.locks import stale
-from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.storage import DataSetSettings
 from stacks.settings.tenants import TenantSettings
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stacks.layers import adoption
-from stacks.settings import extra_fields
+from stacks.settings import transforms
 from stacks.settings.transforms import named
 from toolkit.cli.diff import commits, engine_reviews, live_objects, plans, presentation, stack_status
 from toolkit.cli.shared import session, stack_checks
@@ -123,7 +123,7 @@ def _with_context(
         lost = (*live_objects.removed_field_cautions(review, cluster.find, cluster.dry_run),)
     declared = {*_declared(review)}
     stray = (
-        *extra_fields.unused(stack.settings.extra, declared),
+        *transforms.unused(stack.settings.extra, declared),
         *adoption.misspelt(stack.settings.adopted, declared),
     )
     own = {(resource.kind, path(resource)) for after in (False, True) for resource in review.objects(after=after)}

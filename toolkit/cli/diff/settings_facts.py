@@ -8,7 +8,7 @@ from components.nodes.node_pool import BUILT_IN
 from core.apis import names
 from stacks.checks import allowance
 from stacks.settings.cluster import NodeSettings
-from stacks.settings.error import SettingsError
+from stacks.settings.origins import SettingsError
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from toolkit.cli.shared.paths import ROOT

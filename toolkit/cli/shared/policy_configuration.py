@@ -23,8 +23,8 @@ from policies.rules import RULES
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
-from stacks.settings.policies import RULES as FOLDERS
 from stacks.settings.resolved_pool import Pool
+from stacks.settings.stack import RULES as FOLDERS
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import POLICIES, ROOT
 

@@ -14,7 +14,7 @@ from core.apis import kinds, suite
 from core.apis.kinds import Kind
 from core.progress import SILENT
 from policies.manifests.values import read
-from stacks.settings.suites import SuiteSettings
+from stacks.settings.tenants import SuiteSettings
 from toolkit.cli.shared import identity, metadata, results, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import Reporter, print_warning

@@ -7,7 +7,7 @@ import typer
 
 from core.apis.nccl import Transport
 from stacks.programs import Program
-from stacks.settings.error import SettingsError
+from stacks.settings.origins import SettingsError
 from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning

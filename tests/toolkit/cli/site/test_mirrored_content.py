@@ -5,7 +5,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from stacks.loading import settings
-from stacks.settings.site.content import ImageName, Package
+from stacks.settings.site.mirror import ImageName, Package
 from tests.support.recorded import ROOT
 from toolkit.cli.app import app
 from toolkit.cli.site import files

@@ -13,7 +13,7 @@ from policies.views.images import parse
 from stacks.loading import settings
 from stacks.settings.platform import Settings
 from stacks.settings.site import SiteSettings
-from stacks.settings.site.content import Content, ImageName, Package
+from stacks.settings.site.mirror import Content, ImageName, Package
 from stacks.site import assembly as site
 from tests.conformance.definitions import real
 from tests.conformance.schema import expect_conformity

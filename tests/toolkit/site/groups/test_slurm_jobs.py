@@ -9,7 +9,7 @@ from stacks.loading import settings
 from stacks.loading.settings import parse
 from stacks.site import assembly as site
 from stacks.site import jobs as site_jobs
-from stacks.site.batch_job import BatchJob, BatchMount
+from stacks.site.site import BatchJob, BatchMount
 from tests.support import debian
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import data

@@ -6,10 +6,9 @@ from core.apis.gpudirect_storage import SCALE
 from core.apis.quantity import parsed
 from core.datasets.lock import Lock
 from stacks.resolved.locked_data import Locked
-from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import DirectoryVolume, Volume
+from stacks.settings.storage import DataSetSettings, DirectoryVolume, Volume
 from stacks.settings.tenants import TenantSettings
 from toolkit.cli.hardware.show.section import Row, Section
 from toolkit.review import data_set_changes

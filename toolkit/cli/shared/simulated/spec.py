@@ -4,9 +4,9 @@ from components.storage.storage_class import Cache
 from core.datasets.source import DiscoverSource
 from core.hardware import profiles
 from stacks.settings.cluster import NodeSettings
+from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from stacks.settings.trainer import UpstreamTrainer
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend
 from toolkit.cli.shared.stack import Stack

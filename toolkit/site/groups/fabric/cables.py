@@ -12,8 +12,7 @@ from core.hardware.cabling import ESS3000
 from core.hardware.profiles import Hca
 from core.model import Model
 from stacks.settings.site.switches import Switch, in_order
-from stacks.site.site import Host, Site
-from stacks.site.switch_cables import between
+from stacks.site.site import Host, Site, between
 from toolkit.site.output import Open
 
 STORAGE = "storage"

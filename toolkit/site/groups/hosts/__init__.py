@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stacks.settings.site.hosts import RedHatHosts
-from stacks.site.host_systems import system
+from stacks.site.hosts import system
 from stacks.site.site import Site
 from toolkit.site.groups.hosts import daemon_network, openshift_ansible, playbook, roce, runbook
 from toolkit.site.output import File, Group, Open

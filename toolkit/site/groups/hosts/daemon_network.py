@@ -10,7 +10,7 @@ import yaml
 from core.apis.kinds import NODE_NETWORK_CONFIGURATION_POLICY as KIND
 from stacks.settings.site.hosts import CoreOsHosts, RedHatHosts
 from stacks.settings.site.networks import DaemonNetwork
-from stacks.site.daemon_addresses import Address, plan
+from stacks.site.hosts import Address, daemon_addresses
 from stacks.site.site import Site
 from toolkit.site.output import File, Open
 
@@ -23,7 +23,7 @@ def files(site: Site, system: RedHatHosts | CoreOsHosts | None) -> Iterator[File
     network = site.settings.networks.daemon
     if network is None:
         return
-    addresses = plan(site)
+    addresses = daemon_addresses(site)
     for address in addresses:
         if address.interface is None:
             yield Open(f"network interface of {network.port} on {address.host.name}", "name the ports in `ports`")

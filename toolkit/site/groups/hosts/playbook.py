@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from stacks.settings.site.hosts import RedHatHosts
-from stacks.site import daemon_addresses
+from stacks.site.hosts import daemon_addresses
 from stacks.site.site import Site
 from toolkit.site.groups.hosts import roles
 from toolkit.site.groups.hosts.roles import Role
@@ -32,7 +32,7 @@ def files(site: Site, settings: RedHatHosts) -> Iterator[File | Open]:
 
 
 def _inventory(site: Site, settings: RedHatHosts, variables_by_role: dict[Role, dict[str, Any]]) -> dict[str, Any]:
-    addresses = {address.host.name: address for address in daemon_addresses.plan(site)}
+    addresses = {address.host.name: address for address in daemon_addresses(site)}
     hosts = {}
     for host in site.gpu_hosts:
         admin, daemon = site.admin_address(host), addresses.get(host.name)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacks.settings.site.switches import Comware, EthernetSwitch, Nvue, OnyxEthernet, OnyxInfiniBand, Switch
-from stacks.site.site import Site
-from stacks.site.switch_cables import between
+from stacks.site.site import Site, between
 from toolkit.site.groups.switches import comware, nvue, onyx, onyx_statements
 from toolkit.site.output import File, Group, Open
 from toolkit.site.statements import Statements

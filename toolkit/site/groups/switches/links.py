@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from stacks.settings.site.switches import Switch, in_order
-from stacks.site import switch_cables
+from stacks.site import site as facts
 from stacks.site.site import Site
 
 
@@ -36,7 +36,7 @@ def single(cabled: Iterable[str], of: tuple[Bundle, ...]) -> tuple[str, ...]:
 
 def peers(switch: Switch, site: Site) -> Mapping[str, str]:
     """Return what is on each cabled port, in the order of the ports."""
-    return switch_cables.peers(switch, site.settings.switches)
+    return facts.peers(switch, site.settings.switches)
 
 
 def full_name(switch: Switch, site: Site) -> str:

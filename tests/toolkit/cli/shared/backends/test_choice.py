@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from stacks.settings.state import StateSettings
+from stacks.settings.stack import StateSettings
 from tests.support.states import on_real_cluster, store, stored, write_state
 from toolkit.cli.shared import environment, session, stack_checks
 from toolkit.cli.shared.backends import choice

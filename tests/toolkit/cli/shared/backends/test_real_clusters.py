@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from stacks.settings.state import StateSettings
+from stacks.settings.stack import StateSettings
 from tests.support.states import on_real_cluster
 from toolkit.cli.shared import session
 from toolkit.cli.shared.backends import bucket_setup
