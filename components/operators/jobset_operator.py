@@ -15,7 +15,7 @@ from components.base.installable import Installable
 from components.base.labels import labels
 from components.base.model import Seconds
 from components.base.timeouts import DEFAULTS
-from core.apis.operators.jobset import JOB_SET_OPERATOR
+from core.apis.operators import JOB_SET_OPERATOR
 
 NAME = "cluster"
 """The operator acts on no other name."""

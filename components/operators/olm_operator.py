@@ -16,7 +16,7 @@ from components.base.installable import Installable
 from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Seconds
 from components.base.timeouts import DEFAULTS
-from core.apis import kinds, names, operator_versions
+from core.apis import kinds, names, operators
 
 
 class OlmSubscription(Installable):
@@ -118,7 +118,7 @@ class OlmOperator(Component):
 
 
 def _installed(args: OlmOperatorArgs) -> str:
-    versions = operator_versions.numbered(args.package, args.channel)
+    versions = operators.numbered(args.package, args.channel)
     return waits.installs(versions, automatic=args.approval == "Automatic")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from components.gpu.gpu_operator import undivided, unfit
-from core.apis.operators.gpu_operator import OPERATOR
+from core.apis.operators import OPERATORS
 from stacks.checks import Unlisted
 from stacks.checks.operator import subscriptions, version_of
 from stacks.gpu_drivers import gpu_drivers
@@ -116,7 +116,11 @@ def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]
     drivers, architecture = gpu_drivers(), pool.machine.architecture
     for place, operator in subscriptions(settings):
         version = version_of(operator)
-        if operator.package != OPERATOR.package or version is None or drivers.supports(version, driver):
+        if (
+            operator.package != OPERATORS["gpu_operator"].package
+            or version is None
+            or drivers.supports(version, driver)
+        ):
             continue
         fitting = [release for release in drivers.newest(version) if architecture.accepts_driver(release)]
         whole = [str(branch) for branch in drivers.active_with(version) if architecture.accepts_driver(f"{branch}.0")]

@@ -10,7 +10,7 @@ from components.operators.mpi_operator import OPERATOR
 from components.operators.olm_operator import OlmSubscription
 from components.operators.trainer import NAMESPACE
 from core.apis.names import SCC_EXEMPT_NAMESPACES
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from stacks.checks import Unlisted, repeated
 from stacks.releases import RELEASES, KnownVersions, Release, either
 from stacks.settings.operators import UpstreamTrainer
@@ -26,7 +26,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def _install_modes(settings: Settings) -> Iterator[str]:
     """Yield every operator that is to watch its own namespace only and supports no less than the whole cluster."""
-    clusterwide = {operator.package for operator in operators().values() if operator.clusterwide}
+    clusterwide = {operator.package for operator in OPERATORS.values() if operator.clusterwide}
     for place, operator in subscriptions(settings):
         if operator.own_namespace_only and not operator.installed and operator.package in clusterwide:
             yield (

@@ -8,8 +8,7 @@ from pydantic import BeforeValidator, Field
 from components.base.model import DnsName, Model
 from components.operators.olm_operator import OlmSubscription
 from components.operators.trainer import TrainerImages
-from core.apis.operator import Recommended
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS, Recommended
 from stacks.releases import RELEASES, Release
 
 
@@ -36,18 +35,16 @@ class OperatorSettings(Model):
 
 
 def _recommended() -> Mapping[str, Recommended]:
-    """Return how each operator of the settings is subscribed to, by field: a module of `core.apis.operators`.
+    """Return how each operator of the settings is subscribed to, by field: an entry of `core.apis.operators`.
 
     Raises TypeError for a field without one.
     """
-    declared = {name: operator.recommended for name, operator in operators().items()}
+    declared = {name: operator.recommended for name, operator in OPERATORS.items()}
     recommendations = {
         name: recommendation for name in OperatorSettings.model_fields if (recommendation := declared.get(name))
     }
     if lacking := OperatorSettings.model_fields.keys() - recommendations.keys():
-        raise TypeError(
-            f"core/apis/operators: no module has `recommended` for operators.{min(lacking)} of the settings"
-        )
+        raise TypeError(f"core/apis/operators.py: none has `recommended` for operators.{min(lacking)} of the settings")
     return recommendations
 
 
@@ -82,7 +79,7 @@ def completed(settings: Any, release: str | None) -> Any:
 
 
 def _problem(name: str, subscription: Mapping[str, Any], release: Release) -> str:
-    package, recommended = operators()[name].package, _RECOMMENDED[name]
+    package, recommended = OPERATORS[name].package, _RECOMMENDED[name]
     if _minor(release) < recommended.kubernetes:
         fitting = [version.name for version in RELEASES.values() if _minor(version) >= recommended.kubernetes]
         elsewhere = f", or use release {' or '.join(fitting)}" if fitting else ""
@@ -101,7 +98,7 @@ def _problem(name: str, subscription: Mapping[str, Any], release: Release) -> st
 def _subscription(name: str, release: Release, subscription: Mapping[str, Any]) -> dict[str, Any]:
     recommended = _RECOMMENDED[name]
     return {
-        "package": operators()[name].package,
+        "package": OPERATORS[name].package,
         "namespace": recommended.namespace,
         **({} if subscription.get("installed") else {"source": recommended.source}),
         "own_namespace_only": recommended.own_namespace_only,

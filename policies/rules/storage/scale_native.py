@@ -14,7 +14,7 @@ from core.apis.kinds import (
     SUBSCRIPTION,
 )
 from core.apis.names import KERNEL_DEVEL, SCALE_MOUNTS
-from core.apis.operators.scale_csi import OPERATOR
+from core.apis.operators import OPERATORS
 from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
@@ -97,6 +97,7 @@ SCALE_MOUNT_PATH = Rule(
 
 _CLIENT = ("metadata", "labels", "scale")
 _PACKAGE = ("spec", "name")
+_DRIVER = OPERATORS["scale_csi"].package
 
 
 def _scale_one_client(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
@@ -104,8 +105,8 @@ def _scale_one_client(subject: Obj, inventory: Inventory, _: Parameters) -> Iter
         return
     if subject.kind == CSI_SCALE_OPERATOR.kind:
         yield subject.violation("exists beside container-native Storage Scale, whose operator creates its own", "spec")
-    elif subject.kind == SUBSCRIPTION.kind and subject.read(*_PACKAGE) == OPERATOR.package:
-        yield subject.violation(f"installs {OPERATOR.package}, which container-native Storage Scale brings", *_PACKAGE)
+    elif subject.kind == SUBSCRIPTION.kind and subject.read(*_PACKAGE) == _DRIVER:
+        yield subject.violation(f"installs {_DRIVER}, which container-native Storage Scale brings", *_PACKAGE)
     elif subject.kind == NODE.kind and subject.read(*_CLIENT) == "true":
         yield subject.violation("is planned as a host with a client, beside container-native Storage Scale", *_CLIENT)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.apis.names import WAIT_FOR
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from stacks.loading.settings import parse
 from stacks.settings.operators import OperatorSettings
 from tests.conformance.rendered import is_of
@@ -15,7 +15,7 @@ from tests.support.stack_settings import changed, data, expect_refusal
 from toolkit.render.manifests import manifests
 
 CERTIFICATES = {"package": "openshift-cert-manager-operator", "namespace": "cert-manager-operator"}
-ADDED = {name: operators()[name] for name in OperatorSettings.model_fields}
+ADDED = {name: OPERATORS[name] for name in OperatorSettings.model_fields}
 INSTANCES = [each.instance.kind for each in ADDED.values() if each.instance]
 
 

@@ -4,10 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+<<<<<<< HEAD
 from core.apis.operators import operators
 from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.preflight import operator_conflicts
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
+from core.apis.operators import operators
+from policies.values import read
+from toolkit.cli.shared import metadata, owners, unmanaged_operators
+=======
+from core.apis.operators import OPERATORS
+from policies.values import read
+from toolkit.cli.shared import metadata, owners, unmanaged_operators
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 
 Object = Mapping[str, Any]
 ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"
@@ -143,7 +153,7 @@ def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
 
 def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
     """Yield the operators' Deployments that OLM did not make."""
-    packages = {image: operator.package for operator in operators().values() for image in operator.images}
+    packages = {image: operator.package for operator in OPERATORS.values() for image in operator.images}
     for deployment in deployments:
         if "olm.owner" in metadata.labels(deployment):
             continue

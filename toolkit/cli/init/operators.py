@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.apis.operators import node_feature_discovery
+from core.apis.operators import OPERATORS
 from core.wording import some
 from stacks.releases import Release
 from toolkit.cli.init.decision import MARK, REVIEW, Decision, Keys
@@ -18,7 +18,7 @@ _VERSION = re.compile(r"(?:^|[-.])v?(\d+)\.(\d+)")
 _GLOBAL = "openshift-operators"
 """OpenShift's namespace of operators for all namespaces, which no stack can have."""
 _MARKETPLACE = "openshift-marketplace"
-_NODE_FEATURES = node_feature_discovery.OPERATOR.package
+_NODE_FEATURES = OPERATORS["node_feature_discovery"].package
 
 
 def places(settings: Any, path: Keys = ()) -> Iterator[tuple[Keys, dict[str, Any]]]:

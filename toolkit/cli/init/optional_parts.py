@@ -7,8 +7,14 @@ from typing import Any
 from components.gpu.gpu_operator import GpuStack
 from components.monitoring.gpu_monitoring import EXPORTER_LIST
 from components.nodes.node_pool import BUILT_IN
+<<<<<<< HEAD
 from core.apis.operators import network_operator, nmstate
 from stacks.gpu_drivers import gpu_drivers
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
+from core.apis.operators import network_operator, nmstate
+=======
+from core.apis.operators import OPERATORS
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 from toolkit.cli.init import operators
 from toolkit.cli.init.decision import REVIEW, Decision
 from toolkit.cli.init.facts import Cluster
@@ -68,12 +74,12 @@ def _left_out(settings: dict[str, Any], cluster: Cluster) -> Iterator[str]:
 
 
 def _network(settings: dict[str, Any], cluster: Cluster) -> Iterator[str]:
-    if settings["fabric"]["kind"] != _ETHERNET["kind"] and not _has(cluster, network_operator.OPERATOR.package):
+    if settings["fabric"]["kind"] != _ETHERNET["kind"] and not _has(cluster, OPERATORS["network_operator"].package):
         settings["fabric"] = dict(_ETHERNET)
         settings.pop("ports", None)
         yield "an RDMA network (`fabric`)"
     for field in ("ports", "bond"):
-        if not _has(cluster, nmstate.OPERATOR.package) and settings["fabric"].pop(field, None):
+        if not _has(cluster, OPERATORS["nmstate"].package) and settings["fabric"].pop(field, None):
             yield f"the configuration of the nodes' ports (`fabric.{field}`)"
 
 

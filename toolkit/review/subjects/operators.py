@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.apis.kinds import SUBSCRIPTION
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from core.wording import plural
 from policies.manifests.values import read
 from toolkit.review.indexed_review import IndexedReview
@@ -35,7 +35,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 def _removed(indexed: IndexedReview) -> Iterator[Line]:
     """Yield what the deletion of operators' own objects takes with it."""
-    for instance in (operator.instance for operator in operators().values()):
+    for instance in (operator.instance for operator in OPERATORS.values()):
         if instance is None or not instance.removal:
             continue
         for change in indexed.changed(instance.kind):
@@ -81,7 +81,7 @@ def _follows(before: Resource, after: Resource, package: str, indexed: IndexedRe
     else:
         yield "OLM installs at once what has waited for approval, and from now on every new version"
     yield "the operator starts again in its new version, and brings what it runs to the version that this one has"
-    for operator in operators().values():
+    for operator in OPERATORS.values():
         if operator.package == package:
             yield operator.upgrade.consequence.format(nodes=_nodes(operator.upgrade.nodes, indexed))
             if operator.upgrade.jobs:

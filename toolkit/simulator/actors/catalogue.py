@@ -1,6 +1,6 @@
 """The simulated catalogue: which version of which operator a Subscription gets."""
 
-from core.apis.operator_versions import is_later
+from core.apis.operators import is_later
 from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.packages import packages

@@ -7,7 +7,7 @@ import pytest
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from stacks.releases import RELEASES, ReleaseName
 from tests.support.messages import has
 from toolkit.cli.status.jobs import job_state
@@ -288,7 +288,7 @@ def test_a_job_says_why_kueue_does_not_start_it() -> None:
 
 def test_every_operators_own_object_is_shown_by_its_condition() -> None:
     """The object by which an operator starts is good when it meets the operator's condition, and not before."""
-    for instance in (each.instance for each in operators().values() if each.instance):
+    for instance in (each.instance for each in OPERATORS.values() if each.instance):
         for status in (TRUE, "False"):
             conditions = [{"type": instance.condition, "status": status}]
             item = {"metadata": {"name": "cluster"}, "status": {"conditions": conditions}}

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from core.apis.operators import operators as registered
+from core.apis.operators import OPERATORS
 from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review.cluster_facts import Facts, NodeFacts
@@ -77,7 +77,7 @@ def test_the_platforms_own_operators() -> None:
 
 def test_what_an_operators_own_object_takes_with_it() -> None:
     """The deletion of the object by which an operator starts is reported with what goes with it."""
-    for instance in (each.instance for each in registered().values() if each.instance and each.instance.removal):
+    for instance in (each.instance for each in OPERATORS.values() if each.instance and each.instance.removal):
         made_before = made(
             f"{instance.kind.api_version}:{instance.kind.kind}", {"metadata": {"name": "cluster"}, "spec": {}}
         )

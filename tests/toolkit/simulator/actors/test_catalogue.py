@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from core.apis import kinds
-from core.apis.operator import Operator
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS, Operator
 from toolkit.simulator import names
 from toolkit.simulator.actors import catalogue, running_actors, versions
 from toolkit.simulator.actors.catalogue import NotInCatalogueError
@@ -85,7 +84,7 @@ def test_no_operator_has_every_right(package: Package, bundle: Bundle) -> None:
 
 
 @pytest.mark.parametrize(
-    "operator", [each for each in operators().values() if each.recommended], ids=lambda each: str(each.package)
+    "operator", [each for each in OPERATORS.values() if each.recommended], ids=lambda each: str(each.package)
 )
 def test_what_is_recommended_can_be_simulated(operator: Operator) -> None:
     """The simulated catalogue has an operator's recommended source, channels and mode, and its own object's kind."""

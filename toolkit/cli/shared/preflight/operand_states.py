@@ -5,8 +5,16 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
+<<<<<<< HEAD:toolkit/cli/shared/preflight/operand_states.py
 from core.apis.operators import operators
 from policies.manifests.values import entries, is_mapping, read
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operand_states.py
+from core.apis.operators import operators
+from policies.values import entries, is_mapping, read
+=======
+from core.apis.operators import OPERATORS
+from policies.values import entries, is_mapping, read
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operand_states.py
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.review.sentences import name, quoted
@@ -19,7 +27,7 @@ _STATED = (kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.NIC_CLUSTER_POLICY, 
 _CONDITIONS = {
     kinds.NODE_FEATURE_DISCOVERY_V1: "Available",
     kinds.NMSTATE: "Available",
-    **{instance.kind: instance.condition for operator in operators().values() if (instance := operator.instance)},
+    **{instance.kind: instance.condition for operator in OPERATORS.values() if (instance := operator.instance)},
 }
 """Kinds with conditions: that which is True when all is well."""
 _FAULTS = frozenset({"Degraded", "Error", "Failed", "ReconcileFailed"})

@@ -10,8 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from components.operators.olm_operator import OlmSubscription
+<<<<<<< HEAD:toolkit/cli/shared/preflight/operator_channels.py
 from core.apis import kinds, operator_versions
 from policies.manifests.values import entries, read
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operator_channels.py
+from core.apis import kinds, operator_versions
+from policies.values import entries, read
+=======
+from core.apis import kinds, operators
+from policies.values import entries, read
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operator_channels.py
 from stacks.checks.operator import subscriptions
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
@@ -82,7 +90,7 @@ class Examined:
             )
         if not self.installed:
             return self._start(where)
-        if self.versions and not self.in_channel and operator_versions.is_later(self.installed, self.versions[0]):
+        if self.versions and not self.in_channel and operators.is_later(self.installed, self.versions[0]):
             return (
                 f"{self.place}.channel {operator.channel}: its head {self.versions[0]} is older than {self.installed}, "
                 f"which is installed, and OLM never goes back; use a later channel of {self._channels}"
@@ -107,7 +115,7 @@ class Examined:
         """Whether the channel has the version that is installed, as far as the catalogue lists versions."""
         if len(self.versions) > 1 or self.installed in self.versions:
             return self.installed in self.versions
-        pattern = operator_versions.numbered(self.operator.package, self.operator.channel)
+        pattern = operators.numbered(self.operator.package, self.operator.channel)
         return bool(pattern and re.search(pattern, self.installed))
 
     @property

@@ -8,8 +8,7 @@ from components.base.labels import PART_OF
 from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds
 from core.apis.kinds import Kind
-from core.apis.operator import Operator
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS, Operator
 from policies.manifests.values import entries, read
 from stacks.checks.version import version_of
 from stacks.settings.gpu import GpuOperatorSettings
@@ -143,7 +142,7 @@ def image_name(image: str) -> str:
 
 
 def _declaration(package: str) -> Operator | None:
-    return next((declared for declared in operators().values() if declared.package == package), None)
+    return next((declared for declared in OPERATORS.values() if declared.package == package), None)
 
 
 def minor_version(version: str) -> str:

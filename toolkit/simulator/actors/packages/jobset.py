@@ -1,5 +1,6 @@
 """Red Hat's JobSet operator; the controller that it starts is the real one."""
 
+<<<<<<< HEAD
 import json
 from pathlib import Path
 
@@ -10,6 +11,13 @@ from toolkit.engine.tools.table import JOBSET
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import Rule
 from toolkit.simulator.actors import grants, images, job_manifests
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
+from core.apis.operators.jobset import JOB_SET_OPERATOR, OPERATOR
+from toolkit.simulator.actors import images
+=======
+from core.apis.operators import JOB_SET_OPERATOR, OPERATORS
+from toolkit.simulator.actors import images
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.controllers import Controller
@@ -143,7 +151,7 @@ def _bundle(version: str) -> Bundle:
 
 PACKAGES = (
     Package(
-        name=OPERATOR.package,
+        name=OPERATORS["jobset"].package,
         title="Job Set Operator",
         sources=("redhat-operators",),
         channels={"stable-v1.0": _bundle("1.0.0"), "tech-preview-v0.1": _bundle("0.1.0")},

@@ -13,8 +13,16 @@ operators/v1alpha1/subscription_types.go and clusterserviceversion_types.go.
 
 import re
 
+<<<<<<< HEAD:toolkit/cli/up/waits/rules/olm.py
 from core.apis import kinds, operator_versions
 from policies.manifests.values import read
+||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/up/waits/rules/subscription.py
+from core.apis import kinds, operator_versions
+from policies.values import read
+=======
+from core.apis import kinds, operators
+from policies.values import read
+>>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/up/waits/rules/subscription.py
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.preflight.operator_conflicts import approval
 from toolkit.cli.up.waits import pods, workloads
@@ -115,7 +123,7 @@ def judge_subscription(obj: Object, look: Look) -> Verdict:
 def _done(obj: Object) -> bool:
     installed, current, state = (read(obj, "status", key) for key in ("installedCSV", "currentCSV", "state"))
     package, channel = (str(read(obj, "spec", key) or "") for key in ("name", "channel"))
-    if not installed or not re.search(operator_versions.numbered(package, channel), str(installed)):
+    if not installed or not re.search(operators.numbered(package, channel), str(installed)):
         return False
     return bool(read(obj, "spec", "installPlanApproval") == "Manual" or (installed == current and state == _LATEST))
 
