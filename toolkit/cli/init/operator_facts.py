@@ -4,20 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-<<<<<<< HEAD
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.preflight import operator_conflicts
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
-from core.apis.operators import operators
-from policies.values import read
-from toolkit.cli.shared import metadata, owners, unmanaged_operators
-=======
-from core.apis.operators import OPERATORS
-from policies.values import read
-from toolkit.cli.shared import metadata, owners, unmanaged_operators
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 
 Object = Mapping[str, Any]
 ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"

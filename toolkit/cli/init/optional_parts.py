@@ -7,14 +7,8 @@ from typing import Any
 from components.gpu.gpu_operator import GpuStack
 from components.monitoring.gpu_monitoring import EXPORTER_LIST
 from components.nodes.node_pool import BUILT_IN
-<<<<<<< HEAD
-from core.apis.operators import network_operator, nmstate
-from stacks.gpu_drivers import gpu_drivers
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
-from core.apis.operators import network_operator, nmstate
-=======
 from core.apis.operators import OPERATORS
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
+from stacks.gpu_drivers import gpu_drivers
 from toolkit.cli.init import operators
 from toolkit.cli.init.decision import REVIEW, Decision
 from toolkit.cli.init.facts import Cluster

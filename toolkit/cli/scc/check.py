@@ -9,9 +9,9 @@ from components.tenants.mpi_scc import MpiSccArgs
 from components.tenants.tenant import ACCOUNT
 from core.apis.kinds import POD, SECURITY_CONTEXT_CONSTRAINTS
 from core.wording import plural
+from policies.manifests.values import read
 from policies.scc import service_account
 from policies.scc.admission import SCC_ANNOTATION
-from policies.values import read
 from stacks.settings.platform import Settings
 from toolkit.cli.scc import explanation
 from toolkit.cli.scc.cluster import Cluster

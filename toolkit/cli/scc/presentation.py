@@ -7,7 +7,7 @@ from typing import Any
 
 from core.apis.fields import root
 from core.apis.kinds import POD
-from policies.manifests.values import read, show
+from policies.manifests.values import read
 from policies.manifests.values import show as shown_path
 from policies.scc import running_as
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
@@ -15,8 +15,7 @@ from policies.views.fields import Walk
 from policies.views.placement import explain
 from toolkit.cli.scc.cluster import Explained
 from toolkit.cli.scc.remedies import LeastScc
-from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
-from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.console import console, print_json, print_parts, print_text, show_rows, styled
 
 # Messages of the plugin about the pod, repeated at each of its containers.
 _OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")

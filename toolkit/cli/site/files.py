@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from policies.objects import Obj, objects
-from stacks.settings.site.content import NOTHING, Content, ImageName, Package
-
 from core.apis import kinds
+from policies.manifests.objects import Obj, objects
 from policies.views.images import Image, parse
 from policies.views.named_images import images_of
 from stacks.settings.platform import Settings
-from stacks.settings.site.mirror import NOTHING, Content
+from stacks.settings.site.mirror import NOTHING, Content, ImageName, Package
 from stacks.site import assembly as site
 from stacks.site import jobs as site_jobs
 from toolkit.cli.shared import stack as stacks

@@ -6,16 +6,8 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-<<<<<<< HEAD
-from core.apis.operators import operators
-from policies.manifests.values import read
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
-from core.apis.operators import operators
-from policies.values import read
-=======
 from core.apis.operators import OPERATORS
-from policies.values import read
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
+from policies.manifests.values import read
 from stacks.releases import Release
 from toolkit.cli.shared.preflight.operator_channels import Examined
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from policies.values import entries, read
+from policies.manifests.values import entries, read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text

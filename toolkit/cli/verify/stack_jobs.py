@@ -23,7 +23,7 @@ from toolkit.cli.status.platform_parts import PENDING
 from toolkit.cli.verify import nodes
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
-from toolkit.evidence.node_facts import NodeFact, NodeFacts
+from toolkit.evidence.model import NodeFact, NodeFacts
 from toolkit.evidence.records import Run, append
 from toolkit.evidence.verdict import Job, Request, Verdict
 

@@ -17,9 +17,9 @@ from core.hardware.profiles.catalogue import BASE
 from core.model import LEFT_OUT
 from stacks.loading.bases import SETTING
 from stacks.loading.settings import KEY, PROJECT, Settings
-from stacks.settings.base import Based
 from stacks.settings.layers import TENANTS_PART, PlatformLayer, TenantsFile
 from stacks.settings.operators import OperatorSettings
+from stacks.settings.stack import Based
 from toolkit.render.reference import markdown, tables
 
 FILE = tables.ROOT / "docs" / "reference" / "settings.md"

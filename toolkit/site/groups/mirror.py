@@ -8,8 +8,7 @@ import yaml
 
 from core.apis import kinds
 from core.apis.kind import Kind
-from stacks.settings.site.content import ImageName, Package
-from stacks.settings.site.mirror import MirrorSettings, PlatformMirror
+from stacks.settings.site.mirror import ImageName, MirrorSettings, Package, PlatformMirror
 from stacks.site.site import Site
 from toolkit.site.output import File, Group, Open
 

@@ -9,8 +9,7 @@ from core.hardware.hostlist import expanded, folded
 from core.hardware.profiles import Profile
 from core.hardware.profiles.records import MEMORY_REPORTED
 from stacks.settings.site.scheduler import SlurmPartition, SlurmSettings
-from stacks.site.batch_job import BatchJob, PodJob
-from stacks.site.site import Site
+from stacks.site.site import BatchJob, PodJob, Site
 from toolkit.site.output import File, Group, Open
 
 _MIB = 1024

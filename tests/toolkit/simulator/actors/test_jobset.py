@@ -9,15 +9,7 @@ import yaml
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-<<<<<<< HEAD
-from core.apis.operators.jobset import JOB_SET_OPERATOR
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
-from core.apis.operators.jobset import JOB_SET_OPERATOR
-from toolkit.simulator.actors import jobset
-=======
 from core.apis.operators import JOB_SET_OPERATOR
-from toolkit.simulator.actors import jobset
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 from toolkit.simulator.actors.job_manifests import ISSUERS
 from toolkit.simulator.actors.packages import jobset
 from toolkit.simulator.actors.packages.jobset import AGAIN_SECONDS, MANAGER, NO_TOOL, JobSetOperator

@@ -5,16 +5,8 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-<<<<<<< HEAD:toolkit/cli/shared/preflight/operand_states.py
-from core.apis.operators import operators
-from policies.manifests.values import entries, is_mapping, read
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operand_states.py
-from core.apis.operators import operators
-from policies.values import entries, is_mapping, read
-=======
 from core.apis.operators import OPERATORS
-from policies.values import entries, is_mapping, read
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operand_states.py
+from policies.manifests.values import entries, is_mapping, read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.review.sentences import name, quoted

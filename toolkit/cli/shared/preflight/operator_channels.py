@@ -10,16 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from components.operators.olm_operator import OlmSubscription
-<<<<<<< HEAD:toolkit/cli/shared/preflight/operator_channels.py
-from core.apis import kinds, operator_versions
-from policies.manifests.values import entries, read
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operator_channels.py
-from core.apis import kinds, operator_versions
-from policies.values import entries, read
-=======
 from core.apis import kinds, operators
-from policies.values import entries, read
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/shared/operator_channels.py
+from policies.manifests.values import entries, read
 from stacks.checks.operator import subscriptions
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings

@@ -14,8 +14,7 @@ from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator import state as states
 from toolkit.simulator.cluster import NodeSpec
 from toolkit.simulator.home import Layout
-from toolkit.simulator.spec import ClusterSpec, ScaleGui
-from toolkit.simulator.state import ScaleGui
+from toolkit.simulator.state import ClusterSpec, ScaleGui
 
 _PAGE = "docs/guide/upgrade.md"
 

@@ -1,23 +1,15 @@
 """Red Hat's JobSet operator; the controller that it starts is the real one."""
 
-<<<<<<< HEAD
 import json
 from pathlib import Path
 
 from core.apis import kinds, names
-from core.apis.operators.jobset import JOB_SET_OPERATOR, OPERATOR
+from core.apis.operators import JOB_SET_OPERATOR, OPERATORS
 from core.files import write_atomically
 from toolkit.engine.tools.table import JOBSET
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import Rule
 from toolkit.simulator.actors import grants, images, job_manifests
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
-from core.apis.operators.jobset import JOB_SET_OPERATOR, OPERATOR
-from toolkit.simulator.actors import images
-=======
-from core.apis.operators import JOB_SET_OPERATOR, OPERATORS
-from toolkit.simulator.actors import images
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules)
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.controllers import Controller

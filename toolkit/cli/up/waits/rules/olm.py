@@ -13,16 +13,8 @@ operators/v1alpha1/subscription_types.go and clusterserviceversion_types.go.
 
 import re
 
-<<<<<<< HEAD:toolkit/cli/up/waits/rules/olm.py
-from core.apis import kinds, operator_versions
-from policies.manifests.values import read
-||||||| parent of ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/up/waits/rules/subscription.py
-from core.apis import kinds, operator_versions
-from policies.values import read
-=======
 from core.apis import kinds, operators
-from policies.values import read
->>>>>>> ba23b641 (Declare the operators from OperatorHub in one table, in place of nine modules):toolkit/cli/up/waits/rules/subscription.py
+from policies.manifests.values import read
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.preflight.operator_conflicts import approval
 from toolkit.cli.up.waits import pods, workloads
