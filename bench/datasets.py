@@ -24,7 +24,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine
 from core.datasets.naming import LABEL
 from tests.support.printed_queries import WINDOW
 from toolkit.cli.shared.console import console

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench import large_logs
-from bench.processes import run
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine, run
 from core.metric import Metric
 from toolkit.cli.shared.console import console
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine
 from tests.engine import previews
 from tests.engine.kit import Stack
 from toolkit.cli.shared.console import console

@@ -1,18 +1,17 @@
-"""Measures, in one run on the same files: `./hpc check` beside checkov and OPA, the rules alone, start-up and memory.
+"""Measures, in one run on the same files: `./hpc check` beside checkov, the rules alone, start-up and memory.
 
-    python -m bench.policies [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
+    python -m bench.policies [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov]
 
-checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
-where that is not possible the comparison is left out, and the output reports it. Whole processes are measured by the
-wall clock, the rules alone by processor time. This process stays small: its memory when it starts another one
-counts as that one's peak memory. Every figure is of this run on this machine; none is stored.
+checkov is installed once into an environment of its own in the cache (HPC_CACHE); where that is not possible the
+comparison is left out, and the output reports it. Whole processes are measured by the wall clock, the rules alone by
+processor time. This process stays small: its memory when it starts another one counts as that one's peak memory. Every
+figure is of this run on this machine; none is stored.
 """
 
 import argparse
 import gc
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -25,14 +24,12 @@ from typing import Any
 
 import yaml
 
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine
 from toolkit.cli.shared.console import console
 from toolkit.cli.shared.paths import ROOT
 from toolkit.engine import tools
 
 CHECKOV = "3.3.30"
-OPA = "1.22.2"
-REGO = Path(__file__).with_name("policies.rego")
 GOALS = {  # a figure is to be at least (True) or at most (False) this
     "documents/s of ./hpc check over those of checkov": (10.0, True),
     "rules alone, pod templates/s on one core": (6000.0, True),
@@ -71,14 +68,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--checkov", type=int, default=2_000, help="of them for the comparison with checkov")
     parser.add_argument("--runs", type=int, default=3, help="repetitions of what takes seconds")
     parser.add_argument("--no-checkov", action="store_true", help="leave checkov out")
-    parser.add_argument("--no-opa", action="store_true", help="leave OPA out")
     parser.add_argument("--rules-alone", action="store_true", help="measure that, in this process")
     return parser.parse_args()
 
 
 def _measure(folder: Path, arguments: argparse.Namespace) -> dict[str, float]:
     runs: int = arguments.runs
-    files = [_write(folder / f"{name}.yaml", count) for name, count in _sizes(arguments.templates)]
+    sizes = {"one": 1, "half": arguments.templates // 2, "whole": arguments.templates}
+    files = [_write(folder / f"{name}.yaml", count) for name, count in sizes.items()]
     single, half, whole = ([_check(file) for _ in range(runs)] for file in files)
     start = statistics.median(run.seconds for run in single)
     base, middle, full = (min(run.memory for run in runs_of_size) for runs_of_size in (single, half, whole))
@@ -97,16 +94,10 @@ def _measure(folder: Path, arguments: argparse.Namespace) -> dict[str, float]:
         "memory for 2n over memory for n, without start-up": (full - base) / (middle - base),
         "rules alone, pod templates/s on one core": _rules(arguments),
     }
-    part = _write(folder / "part.yaml", arguments.checkov)
     if not arguments.no_checkov and (checkov := _checkov()):
+        part = _write(folder / "part.yaml", arguments.checkov)
         measured["documents/s of ./hpc check over those of checkov"] = _beside_checkov(part, checkov, runs)
-    if not arguments.no_opa and (opa := _opa()):
-        _beside_opa(part, arguments.checkov, opa, runs)
     return measured
-
-
-def _sizes(templates: int) -> tuple[tuple[str, int], ...]:
-    return ("one", 1), ("half", templates // 2), ("whole", templates)
 
 
 def _mib(amount: int) -> str:
@@ -129,24 +120,6 @@ def _beside_checkov(file: Path, checkov: list[str], runs: int) -> float:
             f"./hpc check {of_hpc.seconds:.2f} s ({documents / of_hpc.seconds:.0f}/s)"
         )
     return statistics.median(ratios)
-
-
-def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
-    names = "gpu-limit,rdma-exactly-one"
-    manifest_file = file.with_suffix(".json")
-    manifest_file.write_text(json.dumps(list(_manifests(templates))))
-    command = [str(opa), "eval", "--data", str(REGO), "--input", str(manifest_file), "data.hpc.deny"]
-    pairs = [(_run(command), _check(file, "--rules", names)) for _ in range(runs)]
-    of_opa, of_hpc = pairs[0]
-    of_rego = len(json.loads(of_opa.output)["result"][0]["expressions"][0]["value"])
-    summary = json.loads(of_hpc.output)["summary"]
-    if of_rego != summary["mandatory"]:
-        raise SystemExit(f"the same two rules: {of_rego} findings in rego, {summary['mandatory']} in ours")
-    first, second = (statistics.median(pair[side].seconds for pair in pairs) for side in (0, 1))
-    console.print(
-        f"{summary['objects']} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
-        f"(reads YAML, reports lines); {of_rego} findings each"
-    )
 
 
 def _rules(arguments: argparse.Namespace) -> float:
@@ -174,8 +147,8 @@ def _rules_alone(templates: int, runs: int) -> dict[str, float]:
     return {"rules": len(RULES), "findings": findings, "speed": templates / statistics.median(seconds)}
 
 
-def _check(file: Path, *arguments: str) -> Run:
-    return _run([str(ROOT / "hpc"), "check", "-f", str(file), "--format", "json", *arguments])
+def _check(file: Path) -> Run:
+    return _run([str(ROOT / "hpc"), "check", "-f", str(file), "--format", "json"])
 
 
 def _run(command: list[str]) -> Run:
@@ -204,20 +177,6 @@ def _checkov() -> list[str] | None:
             return None
         (folder / ".installed").touch()
     return [str(python), "-m", "checkov.main"]
-
-
-def _opa() -> Path | None:
-    folder = tools.cache_folder() / f"opa-{OPA}"
-    if not (folder / "opa").exists():
-        if shutil.which("go") is None:
-            console.print("OPA is left out: there is no Go")
-            return None
-        console.print(f"building opa {OPA} into {folder} ...")
-        command = ["go", "install", "-trimpath", f"github.com/open-policy-agent/opa@v{OPA}"]
-        if subprocess.run(command, env={**os.environ, "GOBIN": str(folder)}, check=False).returncode != 0:
-            console.print("OPA is left out: it cannot be built")
-            return None
-    return folder / "opa"
 
 
 def _write(path: Path, templates: int) -> Path:

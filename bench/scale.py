@@ -13,10 +13,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench import checkpoints, program_cost, projects, updates
-from bench.growth import Series, table
+from bench import program_cost, projects, updates
+from bench.figures import Series, judge, print_machine, table
 from bench.scaled import platform
-from bench.verdicts import judge, print_machine
 from toolkit.cli.shared.console import console, show_rows
 from toolkit.cli.shared.paths import ROOT
 
@@ -151,16 +150,14 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
 
 def _state(sizes: Sizes) -> bool:
     """Measure what the engine writes, and what helps."""
-    _print(
-        table("updates without a provider by resources, file backend", "resources", checkpoints.growth(sizes.resources))
-    )
-    lines = [[name, f"{seconds:.1f}", f"{mib:.1f}"] for name, seconds, mib in checkpoints.ways(sizes.in_ways)]
+    _print(table("updates without a provider by resources, file backend", "resources", updates.growth(sizes.resources)))
+    lines = [[name, f"{seconds:.1f}", f"{mib:.1f}"] for name, seconds, mib in updates.ways(sizes.in_ways)]
     show_rows(f"the same for {sizes.in_ways} resources, in other ways", ("way", "up, s", "written, MiB"), lines)
     print_machine()
     count, parts = sizes.divided
     divided = [
         [str(stacks), f"{seconds:.1f}", f"{mib:.1f}", f"{share:.1f}"]
-        for stacks, seconds, mib, share in checkpoints.divided(count, parts)
+        for stacks, seconds, mib, share in updates.divided(count, parts)
     ]
     headings = ("stacks", "all, s", "all, MiB written", "one, s")
     show_rows(f"{count} resources in several stacks, one after another", headings, divided)

@@ -17,8 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.processes import run
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine, run
 from stacks.programs import SCRIPTS
 from toolkit.cli.shared.console import console
 from toolkit.datasets import file_list

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.verdicts import judge, print_machine
+from bench.figures import judge, print_machine
 from toolkit.cli.shared.console import Reporter, console
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.simulated import spec as simulated_spec

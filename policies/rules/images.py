@@ -13,8 +13,7 @@ from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.rule import ALL_KINDS, Parameters, Rule
-from policies.views.images import DOCKER_HUB, has_image_stream, parse
-from policies.views.object_images import images
+from policies.views.images import DOCKER_HUB, has_image_stream, images, parse
 
 _FOLLOWS = (CATALOG_SOURCE.group, CATALOG_SOURCE.kind)
 """A catalogue follows its tag on purpose: OLM pulls it again, and subscriptions name the versions."""

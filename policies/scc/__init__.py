@@ -11,7 +11,7 @@ from policies.scc.admission import (
     order,
 )
 from policies.scc.reading import InvalidPod
-from policies.scc.shipped_sccs import USABLE_BY_ALL, Release, default_sccs
+from policies.scc.shipped import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import Namespace, User, running_as, service_account
 
 __all__ = [

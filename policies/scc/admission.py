@@ -4,7 +4,7 @@ It tries the SCCs in their order, skips those that neither the requester nor the
 takes the first that fits once it has filled in what the pod leaves open. Behaviour and words are those of
 openshift/apiserver-library-go as of OpenShift 4.22 (`pkg/securitycontextconstraints`).
 
-Pods and SCCs get the API server's defaults in here (`pod_defaults.py`, `scc_defaults.py`), so that no entry point can
+Pods and SCCs get the API server's defaults in here (`defaults.py`), so that no entry point can
 forget them.
 
 Four things differ, on purpose. The volume with the service account's token, which the API server adds to most pods, is
@@ -24,14 +24,13 @@ from typing import Any
 
 from policies.scc.checks import faults
 from policies.scc.constraints import Constraint, ordered
-from policies.scc.fill import filled
+from policies.scc.defaults import defaulted_pod
+from policies.scc.fill import filled, written
 from policies.scc.messages import aggregate, forbidden, quoted
-from policies.scc.pod_defaults import defaulted_pod
 from policies.scc.pods import Pod, read
 from policies.scc.providers import LEVEL, SUPPLEMENTAL_GROUPS, UID_RANGE, Provider, Unprepared, providers
 from policies.scc.reading import InvalidPod
 from policies.scc.subjects import Namespace, User, is_named, running_as
-from policies.scc.write import written
 
 SCC_ANNOTATION = "openshift.io/scc"
 SUBJECT_ANNOTATION = "security.openshift.io/validated-scc-subject-type"

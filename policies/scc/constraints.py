@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from policies.scc.defaults import RUN_AS_ANY, defaulted_scc
 from policies.scc.pods import SELinux, selinux
 from policies.scc.reading import Object, flag, mapping, number, objects, text, texts
-from policies.scc.scc_defaults import RUN_AS_ANY, defaulted_scc
 from policies.scc.volumes import ALL, FLEX_VOLUME, HOST_PATH, NONE, PROJECTED, SECRET
 
 MUST_RUN_AS, MUST_RUN_AS_RANGE, NON_ROOT = "MustRunAs", "MustRunAsRange", "MustRunAsNonRoot"

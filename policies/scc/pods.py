@@ -1,6 +1,6 @@
 """What the plugin reads of a pod, read once and checked for its types.
 
-The pod has the API server's defaults (`pod_defaults.py`). Two more are applied where they are read: a volume without a
+The pod has the API server's defaults (`defaults.py`). Two more are applied where they are read: a volume without a
 source is an emptyDir, a port of a pod on the host's network is a host port.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from policies.scc.pod_defaults import ACCOUNT
+from policies.scc.defaults import ACCOUNT
 from policies.scc.reading import Object, flag, integer, labels, mapping, number, objects, sequence, text
 from policies.scc.reading import texts as strings
 from policies.scc.volumes import Volume, volume

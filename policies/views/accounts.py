@@ -21,7 +21,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.pods import Pod
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.rbac import Rbac
-from policies.scc.roles import shipped_roles
+from policies.scc.shipped import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.views.constraints import ALL_CAPABILITIES, ALLOWED, DEFAULT_ADD, capability, shipped
 

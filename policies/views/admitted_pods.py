@@ -13,8 +13,7 @@ from policies.manifests.values import read
 from policies.rule import Parameters
 from policies.scc import Release
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists
-from policies.views.admission import Admission, admission
-from policies.views.admission_fields import hidden
+from policies.views.admission import Admission, admission, hidden
 from policies.views.namespaces import Allocation
 
 

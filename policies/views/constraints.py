@@ -7,7 +7,7 @@ from typing import Any
 from policies.manifests.objects import Obj
 from policies.manifests.values import Tree
 from policies.scc import InvalidPod, Release, default_sccs
-from policies.scc.scc_defaults import defaulted_scc
+from policies.scc.defaults import defaulted_scc
 
 ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
 HOST_FIELDS = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 from core.apis.fields import Content, Field, Type
 from policies.manifests.values import Path, Tree, Unknown, brief
-from policies.views.contents import LIST, Closer, of_type, quantity, value_check
-from policies.views.names import is_qualified
+from policies.views.grammars import LIST, Closer, is_qualified, of_type, quantity, value_check
 
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
 """The levels above a field, outermost first, with its own level last."""

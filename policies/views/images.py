@@ -1,11 +1,22 @@
-"""References to container images, taken apart as container runtimes do."""
+"""References to container images, taken apart as container runtimes do, and those that objects name outside of pods.
+
+The latter are of operators' custom resources, of catalogues and of builds. Where a kind has a whole reference is data
+of `kinds`. Operators of NVIDIA take one in three parts, `repository`, `image` and `version`; these are looked for in
+every custom resource.
+"""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.apis import kinds
+from core.apis.kind import Kind
 from core.apis.kinds import DEPLOYMENT_CONFIG
 from policies.manifests.objects import Obj
+from policies.manifests.part import Part
+from policies.manifests.pod_specs import NO_PODS, is_object
+from policies.manifests.values import Path, Tree, is_mapping
 
 _TRIGGERS = "image.openshift.io/triggers"
 DOCKER_HUB = "docker.io"
@@ -73,3 +84,117 @@ def parse(reference: str) -> Image:
     elif at and not _DIGEST.fullmatch(digest):
         fault = f"has a digest that is none: {digest!r}"
     return Image(registry, path, tag, digest, fault)
+
+
+_PARTS = ("repository", "image", "version")
+_NVIDIA = (kinds.CLUSTER_POLICY.group, kinds.NIC_CLUSTER_POLICY.group)
+"""Groups whose operators take `image` as the whole reference where the other two parts are empty."""
+_BY_NODE: tuple[tuple[Kind, str], ...] = (
+    (kinds.CLUSTER_POLICY, "driver"),
+    (kinds.NVIDIA_DRIVER, "spec"),
+    (kinds.NIC_CLUSTER_POLICY, "ofedDriver"),
+    (kinds.NIC_NODE_POLICY, "ofedDriver"),
+)
+"""Fields whose image gets a suffix from the operator: the operating system of the nodes that it runs on."""
+_WHOLE = {(kind.group, kind.kind): kind.images for kind in kinds.KINDS if kind.images}
+_BUILDS = tuple((kind.group, kind.kind) for kind in (kinds.BUILD_CONFIG, kinds.BUILD))
+_CONTINUED = re.compile(r"\\[ \t]*\n")
+_FROM = re.compile(
+    r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?[ \t]*$", re.I | re.M
+)
+_COPY = re.compile(r"^[ \t]*COPY[ \t]+(?:--\S+[ \t]+)*?--from=(?P<image>\S+)", re.I | re.M)
+_EMPTY = "scratch"
+
+
+@dataclass(frozen=True)
+class ObjectImage:
+    """A reference, and the field that has it, or its last part."""
+
+    reference: str
+    path: Path
+    by_node: bool = False
+    """Whether the operator appends what it finds on a node to the tag."""
+
+    @property
+    def late(self) -> str:
+        """Why it is unknown which image is meant; empty where it is known."""
+        return f"image {self.reference} depends on an argument of the build" if "$" in self.reference else ""
+
+
+def images(subject: Obj) -> Iterator[ObjectImage]:
+    """Yield the images that an object names outside of pods, without those that are unknown until the update."""
+    kind = subject.group, subject.kind
+    if kind in _BUILDS:
+        yield from _of_build(subject)
+    for path in _WHOLE.get(kind, ()):
+        if reference := subject.text(*path):
+            yield ObjectImage(reference, path)
+    if subject.group and not subject.has_pods:
+        for place, tree in _holders(subject.tree, (), subject.group in _NVIDIA):
+            yield from _operand(Part(subject, place, tree))
+
+
+def _holders(tree: Tree, path: Path, whole: bool) -> Iterator[tuple[Path, Mapping[str, Tree]]]:
+    """Yield what has an image in three parts or, with `whole`, in the field `image` alone."""
+    if is_mapping(tree):
+        if path and is_object(tree):
+            return
+        if all(key in tree for key in _PARTS) or (whole and "image" in tree):
+            yield path, tree
+        for key, value in tree.items():
+            if key not in NO_PODS:
+                yield from _holders(value, (*path, key), whole)
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from _holders(value, (*path, index), whole)
+
+
+def _operand(part: Part) -> Iterator[ObjectImage]:
+    repository, image, version = (part.text(key) for key in _PARTS)
+    owner, field = part.object, part.path[-1:]
+    if repository and image and version:
+        reference = f"{repository}/{image}{'@' if ':' in version else ':'}{version}"
+        by_node = any((owner.group, owner.kind, field) == (kind.group, kind.kind, (name,)) for kind, name in _BY_NODE)
+        yield ObjectImage(reference, (*part.path, "version"), by_node)
+    elif "/" in image and not any(part.read(key) for key in ("repository", "version")):
+        yield ObjectImage(image, (*part.path, "image"))
+
+
+def _of_build(build: Obj) -> Iterator[ObjectImage]:
+    replaced = False
+    for strategy in build.mapping("spec", "strategy"):
+        path: Path = ("spec", "strategy", strategy, "from")
+        replaced |= bool(build.read(*path))
+        yield from _docker_image(build, path)
+    for index in range(len(build.entries("spec", "source", "images"))):
+        yield from _docker_image(build, ("spec", "source", "images", index, "from"))
+    path = ("spec", "source", "dockerfile")
+    for reference in of_containerfile(build.text(*path), replaced=replaced):
+        yield ObjectImage(reference, path)
+
+
+def _docker_image(build: Obj, path: Path) -> Iterator[ObjectImage]:
+    """Yield the image of an object reference of OpenShift; nothing for a tag of an image stream."""
+    if build.text(*path, "kind") == "DockerImage" and (reference := build.text(*path, "name")):
+        yield ObjectImage(reference, (*path, "name"))
+
+
+def of_containerfile(text: str, *, replaced: bool = False) -> Iterator[str]:
+    """Yield the images that a Containerfile builds on and copies from, not its own stages.
+
+    `replaced` says that the build has another image for the last one that it builds on.
+    """
+    joined = _CONTINUED.sub(" ", text)
+    last = max((base.start() for base in _FROM.finditer(joined)), default=-1)
+    stages = {_EMPTY}
+    at = 0
+    for line in joined.splitlines(keepends=True):
+        if (base := _FROM.match(line)) is not None:
+            if base["image"].lower() not in stages and not (replaced and at <= last < at + len(line)):
+                yield base["image"]
+            stages.add((base["stage"] or "").lower())
+        elif (copied := _COPY.match(line)) is not None:
+            image = copied["image"]
+            if image.lower() not in stages and not image.isdecimal():
+                yield image
+        at += len(line)

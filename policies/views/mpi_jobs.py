@@ -9,7 +9,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path, Unknown
 from policies.views import devices
-from policies.views.mpirun import Mpirun, calls
+from policies.views.command_lines import Mpirun, calls
 
 REPLICAS: Path = ("spec", "mpiReplicaSpecs")
 LAUNCHER: Path = (*REPLICAS, "Launcher")

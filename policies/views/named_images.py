@@ -13,7 +13,7 @@ from core.apis import kinds
 from policies.manifests.objects import objects
 from policies.manifests.pods import Container
 from policies.manifests.values import Tree, Unknown, entries, read
-from policies.views.object_images import images
+from policies.views.images import images
 
 _FLAG = re.compile(r"--?[\w-]*image(?:=(?P<image>.+))?$")
 """An argument that gives a controller the image of its pods, e.g. --kubectl-delivery-image."""

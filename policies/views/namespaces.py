@@ -8,7 +8,7 @@ from core.apis.kinds import NAMESPACE
 from core.apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
 from policies.manifests.inventory import Inventory
 from policies.manifests.values import Unknown
-from policies.scc.blocks import Block, block
+from policies.scc.providers import Block, block
 
 ANNOTATIONS = (SCC_UID_RANGE, SCC_SUPPLEMENTAL_GROUPS, SCC_MCS)
 STAND_IN: Mapping[str, str] = {SCC_UID_RANGE: "1000000000/10000", SCC_MCS: "s0:c1,c0"}

@@ -1,4 +1,4 @@
-"""Which objects are a tenant's: all but the named parts of the infrastructure and what is in its namespaces."""
+"""Which objects are a tenant's, and which the infrastructure's: its named parts, its namespaces, its nodes."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -7,8 +7,59 @@ from functools import lru_cache
 from pydantic import Field
 
 from policies.manifests.part import Root
+from policies.rule import Parameters
 from policies.scc.rbac import GROUP, Subject
-from policies.views.infrastructure import Infrastructure
+
+PARTS = (
+    # Offers rdma/<name> at the kubelet's socket and finds the adapters on the host's network.
+    "DaemonSet kube-system/rdma-shared-dp-ds",
+    # Offers nvidia.com/gpu at the same socket.
+    "DaemonSet kube-system/nvidia-device-plugin-daemonset",
+    # Reads all GPUs, and at the kubelet's other socket which pod has which.
+    "DaemonSet dcgm-exporter/dcgm-exporter",
+)
+
+AGENTS = (
+    "to exempt an agent of the platform, name its object in the parameter infrastructure of this rule "
+    "or write an exception into policies/exceptions.yaml"
+)
+"""How the remedies of these rules end."""
+
+
+class Infrastructure(Parameters):
+    """Which objects are infrastructure."""
+
+    infrastructure: tuple[str, ...] = Field(
+        default=PARTS,
+        description="objects that the rule lets pass, as findings name them, `*` matches any; "
+        "default: the device plugins",
+    )
+
+    def excepts(self, subject: Root) -> bool:
+        """Return whether an object is infrastructure."""
+        return _matches(str(subject), self.infrastructure)
+
+
+@lru_cache(maxsize=1024)
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+TAINTS = (
+    *("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/infra"),
+    *("node.kubernetes.io/unschedulable", "node.cloudprovider.kubernetes.io/*"),
+)
+"""Patterns of the taints of nodes that are not for tenants."""
+
+
+def reached_taint(key: str, operator: str, effect: str, taints: Iterable[str]) -> str:
+    """Return what a toleration reaches that is not for tenants, as the end of a sentence; empty when it is nothing."""
+    if not key:
+        of_effect = f" of effect {effect[:40]}" if effect else ""
+        return f"every taint{of_effect}" if operator == "Exists" else ""
+    named = any(fnmatchcase(key, pattern) for pattern in taints)
+    return f"the taint {key[:200]} of nodes that are not for tenants" if named else ""
+
 
 NAMESPACES = (
     *("kube-*", "openshift-*"),

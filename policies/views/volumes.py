@@ -1,4 +1,4 @@
-"""Static volumes of the Spectrum Scale driver, and which claims they belong to."""
+"""Static volumes of the Spectrum Scale driver, which claims they belong to, and the nodes of container-native Scale."""
 
 import re
 from collections import defaultdict
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import normpath
 
-from core.apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
-from core.apis.names import SCALE_CSI_DRIVER
+from core.apis.kinds import NODE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, SCALE_CLUSTER
+from core.apis.names import SCALE_CORE, SCALE_CSI_DRIVER
 from core.wording import plural
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
@@ -130,3 +130,14 @@ def namespaces(volume: Obj, bindings: Pairs) -> frozenset[str]:
     return frozenset(
         name for name in (named, *(claim.namespace for claim in bindings.by_volume_name.get(volume.name, ()))) if name
     )
+
+
+def is_deployed(inventory: Inventory) -> bool:
+    """Return whether the cluster has container-native Storage Scale; for `Inventory.once`."""
+    return bool(inventory.of(SCALE_CLUSTER))
+
+
+def client_nodes(inventory: Inventory) -> frozenset[str]:
+    """Return the nodes with the label of its clients, several patches of a node as one; for `Inventory.once`."""
+    place = ("metadata", "labels", SCALE_CORE)
+    return frozenset(node.name for node in inventory.of(NODE) if node.read(*place) is not None)

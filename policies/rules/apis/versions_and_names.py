@@ -24,7 +24,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, brief, is_mapping
 from policies.rule import Parameters, Rule
-from policies.views import names
+from policies.views import grammars
 
 _NEWEST: Release = (1, 999)
 _BY_KIND: dict[tuple[str, str, str], Life] = {
@@ -85,23 +85,24 @@ API_SERVED = Rule(
 
 
 _MOST = 20
-_LABEL = f"lowercase letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_LABEL = f"lowercase letters, digits and -, at most {grammars.LABEL_LENGTH}, with a letter or digit at both ends"
 _SUBDOMAIN = "lowercase letters, digits, - and ., with a letter or digit at both ends of each part"
-_PORT = f"lowercase letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
+_PORT = f"lowercase letters, digits and single -, at most {grammars.PORT_LENGTH}, with a letter among them"
 _SEGMENT = "anything without / and %"
-_VALUE = f"letters, digits, -, _ and ., at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_VALUE = f"letters, digits, -, _ and ., at most {grammars.LABEL_LENGTH}, with a letter or digit at both ends"
 _KEY = f"an optional DNS prefix with /, then {_VALUE}"
 
 _Grammar = tuple[Callable[[str], bool], str]
 _OF_KIND: Mapping[str, _Grammar] = {
-    NAMESPACE.kind: (names.is_label, _LABEL),
+    NAMESPACE.kind: (grammars.is_label, _LABEL),
     **dict.fromkeys(
-        (kind.kind for kind in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)), (names.is_segment, _SEGMENT)
+        (kind.kind for kind in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)),
+        (grammars.is_segment, _SEGMENT),
     ),
 }
-_MOST_OBJECTS: _Grammar = (names.is_subdomain, _SUBDOMAIN)
+_MOST_OBJECTS: _Grammar = (grammars.is_subdomain, _SUBDOMAIN)
 # Their pods carry the name as a label; a CronJob's jobs have eleven characters more.
-_LENGTHS = {JOB.kind: names.LABEL_LENGTH, CRON_JOB.kind: names.LABEL_LENGTH - 11}
+_LENGTHS = {JOB.kind: grammars.LABEL_LENGTH, CRON_JOB.kind: grammars.LABEL_LENGTH - 11}
 
 
 def _valid_names(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
@@ -116,7 +117,7 @@ def _names(subject: Obj) -> Iterator[Violation]:
         if pod.metadata.path != ("metadata",):
             yield from _labels(pod.metadata)
         yield from _containers(pod)
-        yield from _named(pod, "volumes", "volume", names.is_label, _LABEL)
+        yield from _named(pod, "volumes", "volume", grammars.is_label, _LABEL)
 
 
 def _object(subject: Obj) -> Iterator[Violation]:
@@ -129,7 +130,7 @@ def _object(subject: Obj) -> Iterator[Violation]:
         elif len(name) > (most := _LENGTHS.get(subject.kind, len(name))):
             message = f"the name {name} has {len(name)} characters, and {most} fit"
             yield subject.violation(message, "metadata", "name").with_remedy(f"Shorten the name to {most} characters")
-    if namespace and not names.is_label(namespace):
+    if namespace and not grammars.is_label(namespace):
         yield _misnamed(subject, f"the namespace {brief(namespace)}", _LABEL, "metadata", "namespace")
 
 
@@ -139,12 +140,12 @@ def _misnamed(part: Part, subject: str, grammar: str, *keys: str | int) -> Viola
 
 def _labels(part: Part, *keys: str) -> Iterator[Violation]:
     for key, value in part.mapping(*keys, "labels").items():
-        if not names.is_qualified(str(key)):
+        if not grammars.is_qualified(str(key)):
             yield _misnamed(part, f"the label {brief(str(key))}", _KEY, *keys, "labels", str(key))
-        elif isinstance(value, str) and not names.is_label_value(value):
+        elif isinstance(value, str) and not grammars.is_label_value(value):
             yield _misnamed(part, f"the value {brief(value)} of label {key}", _VALUE, *keys, "labels", str(key))
     for key in part.mapping(*keys, "annotations"):
-        if not names.is_qualified(str(key).lower()):
+        if not grammars.is_qualified(str(key).lower()):
             yield _misnamed(part, f"the annotation {brief(str(key))}", _KEY, *keys, "annotations", str(key))
 
 
@@ -152,13 +153,13 @@ def _containers(pod: Pod) -> Iterator[Violation]:
     seen: set[str] = set()
     for container in pod.containers:
         name = container.text("name")
-        if not names.is_label(name):
+        if not grammars.is_label(name):
             yield _misnamed(container, f"the name {brief(name)} of a container", _LABEL, "name")
         elif name in seen:
             yield container.violation(f"another container of the pod is called {name}, too", "name")
         seen.add(name)
         if "ports" in container.tree or container.object.unknown:
-            yield from _named(container, "ports", "port", names.is_port, _PORT, optional=True)
+            yield from _named(container, "ports", "port", grammars.is_port, _PORT, optional=True)
 
 
 def _named(

@@ -15,8 +15,7 @@ from policies.manifests.pods import Container, Pod
 from policies.manifests.values import brief, read
 from policies.rule import ALL_KINDS, Rule
 from policies.views.devices import gpus
-from policies.views.environment import variables
-from policies.views.gpu_environment import (
+from policies.views.environment import (
     DEVICE_VARIABLES,
     ENV,
     NOTHING,
@@ -26,6 +25,7 @@ from policies.views.gpu_environment import (
     is_legacy_image,
     loose_variables,
     selects_devices,
+    variables,
 )
 from policies.views.tenants import TENANTS, Tenancy
 

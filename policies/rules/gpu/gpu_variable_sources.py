@@ -13,7 +13,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Tree, Unknown, read
 from policies.rule import Rule
-from policies.views.gpu_environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects_devices
+from policies.views.environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects_devices
 from policies.views.tenants import TENANTS, Tenancy
 
 _ENV_FROM = "envFrom"

@@ -13,8 +13,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Pod, Request
 from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.views.devices import gpus, is_gpu, is_share, place, runs_along
-from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
+from policies.views.devices import MOST_GPUS, NOT_KNOWN, USUAL_GPUS, gpus, is_gpu, is_share, place, runs_along
 
 
 class GpuLimit(Parameters):

@@ -15,9 +15,9 @@ from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path
 from policies.rule import Parameters, Rule
+from policies.views.command_lines import calls
 from policies.views.devices import is_gpu, rdma
 from policies.views.environment import variables
-from policies.views.mpirun import calls
 
 _PREFIX = "NCCL_"
 _LEVEL = "NCCL_DEBUG"

@@ -15,7 +15,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
-from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
+from policies.views.devices import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
 from policies.views.mpi_jobs import LAUNCHER, WORKER, MpiJobView
 
 _LAYOUT = re.compile(r"(?<![0-9a-z])(\d\d)x(\d\d)(?:x(\d\d))?(?![0-9a-z])")

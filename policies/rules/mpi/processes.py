@@ -12,9 +12,9 @@ from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Unknown, brief
 from policies.rule import Parameters, Rule
+from policies.views.command_lines import Mpirun, calls
 from policies.views.devices import gpus, place
 from policies.views.mpi_jobs import SLOTS, MpiJobView, count_gpus, gpus_per_process
-from policies.views.mpirun import Mpirun, calls
 
 
 def _mpi_launcher_no_gpu(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:

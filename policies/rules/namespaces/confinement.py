@@ -27,8 +27,7 @@ from policies.manifests.part import Violation
 from policies.manifests.values import Tree
 from policies.rule import Rule
 from policies.views.namespaces import ids
-from policies.views.taints import TAINTS, reached_taint
-from policies.views.tenants import TENANTS, Tenancy, in_one_of
+from policies.views.tenants import TAINTS, TENANTS, Tenancy, in_one_of, reached_taint
 
 _NOTES = ("metadata", "annotations")
 _IDS: Mapping[str, str] = {SCC_UID_RANGE: "user", SCC_SUPPLEMENTAL_GROUPS: "group"}

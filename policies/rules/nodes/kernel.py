@@ -14,10 +14,7 @@ from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.rule import Parameters, Rule
 from policies.views.devices import rdma
-from policies.views.ignition import texts
-from policies.views.kernel_arguments import KINDS, arguments, profiles
-from policies.views.memlock import EVERY_WORKER, MASTERS, pools_with_memlock
-from policies.views.node_paths import canonical
+from policies.views.nodes import EVERY_WORKER, KINDS, MASTERS, arguments, canonical, pools_with_memlock, profiles, texts
 
 _CONTEXT = "securityContext"
 _USER = "runAsUser"

@@ -12,9 +12,7 @@ from policies.manifests.part import Violation
 from policies.manifests.values import Path, brief, read
 from policies.rule import Parameters, Rule
 from policies.views import crio, kubelet
-from policies.views.ignition import Text, texts
-from policies.views.kernel_arguments import arguments, profiles
-from policies.views.node_paths import canonical
+from policies.views.nodes import Text, arguments, canonical, profiles, texts
 
 _KUBELET: Path = ("spec", "kubeletConfig")
 _EXPERIMENTAL: Path = ("metadata", "annotations", "kubeletconfig.experimental")

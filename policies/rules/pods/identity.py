@@ -15,8 +15,8 @@ from policies.rule import Rule
 from policies.views.accounts import built_in_namespace, exempt
 from policies.views.admitted_pods import Admitted, Admitting, admitted_pod
 from policies.views.constraints import capability
-from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.views.namespaces import Namespaces, ids
+from policies.views.tenants import AGENTS, Infrastructure
 
 _USER = ("securityContext", "runAsUser")
 

@@ -14,8 +14,8 @@ from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, Unknown, brief, mapping, read
 from policies.rule import ALL_KINDS, Rule
 from policies.views.crio import names_devices
-from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.views.node_paths import DISKS, OWN, is_system_path
+from policies.views.nodes import DISKS, OWN, is_system_path
+from policies.views.tenants import AGENTS, Infrastructure
 
 _CONTEXT = "securityContext"
 _PROFILES = ("seccompProfile", "appArmorProfile")

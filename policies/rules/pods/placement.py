@@ -13,8 +13,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.devices import gpus
-from policies.views.taints import TAINTS, reached_taint
-from policies.views.tenants import TENANTS, Tenancy
+from policies.views.tenants import TAINTS, TENANTS, Tenancy, reached_taint
 
 _NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
 _ROLE = "node-role.kubernetes.io/"

@@ -10,7 +10,7 @@ from policies.manifests.pods import Container
 from policies.manifests.values import brief, read
 from policies.rule import Rule
 from policies.views.admitted_pods import Admitting, admitted_pod
-from policies.views.infrastructure import AGENTS, Infrastructure
+from policies.views.tenants import AGENTS, Infrastructure
 
 _PRIVILEGED = ("securityContext", "privileged")
 

@@ -15,9 +15,8 @@ from policies.manifests.part import Violation
 from policies.manifests.pods import Container
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration, offers
-from policies.views.devices import copies, demands, is_gpu, place, rdma
+from policies.views.devices import MOST_GPUS, NOT_KNOWN, copies, demands, is_gpu, largest_node, place, rdma
 from policies.views.images import Image, parse
-from policies.views.machines import MOST_GPUS, NOT_KNOWN, largest_node
 
 
 def _rdma_plugin_config(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:

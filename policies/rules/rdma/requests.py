@@ -19,8 +19,7 @@ from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
 from policies.views.device_plugins import offers
-from policies.views.devices import gpus, is_gpu, rdma
-from policies.views.machines import NOT_KNOWN, largest_node
+from policies.views.devices import NOT_KNOWN, gpus, is_gpu, largest_node, rdma
 
 _LONGEST = 40
 

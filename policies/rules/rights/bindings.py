@@ -18,7 +18,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
 from policies.scc.rbac import EVERY, GROUP, USE, USER
-from policies.scc.roles import ships
+from policies.scc.shipped import ships
 from policies.views.accounts import built_in_namespace, exists
 
 

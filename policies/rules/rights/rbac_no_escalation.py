@@ -10,11 +10,10 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.rule import Rule
 from policies.scc.rbac import GROUP, granted, subjects
-from policies.scc.roles import OWN_ROLE
+from policies.scc.shipped import OWN_ROLE
 from policies.views.constraints import WIDE_GROUPS
-from policies.views.infrastructure import Infrastructure
 from policies.views.rights import EVERYONES, excessive_rights, rights_inside, shipped_rights, shipped_rights_inside
-from policies.views.tenants import TENANTS, Tenancy, in_one_of, is_tenants
+from policies.views.tenants import TENANTS, Infrastructure, Tenancy, in_one_of, is_tenants
 
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 _LEVELS = ("admin", "edit", "view", "cluster-reader")

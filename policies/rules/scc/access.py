@@ -14,7 +14,7 @@ from policies.manifests.part import Violation
 from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.scc.rbac import GROUP, Grant, Rbac, Subject
-from policies.scc.roles import shipped_roles
+from policies.scc.shipped import shipped_roles
 from policies.views.accounts import accounts
 from policies.views.constraints import WIDE_GROUPS, is_shipped, powers
 from policies.views.tenants import TENANTS, Tenancy, is_tenants

@@ -20,7 +20,7 @@ from policies.manifests.part import Violation
 from policies.manifests.values import Tree, brief
 from policies.rule import Parameters, Rule
 from policies.scc.rbac import EVERYWHERE, Grant, Rbac
-from policies.scc.roles import own_role
+from policies.scc.shipped import own_role
 from policies.views.constraints import (
     ALLOWED,
     DEFAULT_ADD,

@@ -9,8 +9,7 @@ from policies.manifests.part import Violation
 from policies.manifests.pods import Pod
 from policies.rule import Rule
 from policies.views.accounts import account_of, exempt
-from policies.views.admission import admission
-from policies.views.admission_fields import hidden
+from policies.views.admission import admission, hidden
 from policies.views.admitted_pods import Admitting, missing_objects
 
 

@@ -21,8 +21,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Unknown
 from policies.rule import Parameters, Rule
-from policies.views import scale
-from policies.views.volumes import HANDLE, handle_of
+from policies.views.volumes import HANDLE, client_nodes, handle_of, is_deployed
 
 _SELECTOR = ("spec", "daemon", "nodeSelector")
 
@@ -35,7 +34,7 @@ class ScaleCoreNodes(Parameters):
 
 
 def _scale_core_nodes(subject: Obj, inventory: Inventory, parameters: ScaleCoreNodes) -> Iterator[Violation]:
-    count = len(inventory.once(scale.client_nodes))
+    count = len(inventory.once(client_nodes))
     if count > parameters.most:
         yield subject.violation(f"selects {count} nodes; at most {parameters.most} are supported", *_SELECTOR)
     elif count < parameters.least:
@@ -70,7 +69,7 @@ SCALE_CORE_NODES = Rule(
 
 def _scale_mount_path(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     handle = handle_of(subject)
-    if handle is None or handle.faults or not inventory.once(scale.is_deployed):
+    if handle is None or handle.faults or not inventory.once(is_deployed):
         return
     mounts = [f"{SCALE_MOUNTS}{file_system.name}" for file_system in inventory.of(SCALE_FILE_SYSTEM)] or [
         SCALE_MOUNTS.rstrip("/")
@@ -101,7 +100,7 @@ _DRIVER = OPERATORS["scale_csi"].package
 
 
 def _scale_one_client(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
-    if not inventory.once(scale.is_deployed):
+    if not inventory.once(is_deployed):
         return
     if subject.kind == CSI_SCALE_OPERATOR.kind:
         yield subject.violation("exists beside container-native Storage Scale, whose operator creates its own", "spec")

@@ -14,8 +14,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import brief
 from policies.rule import Parameters, Rule
-from policies.views import scale
-from policies.views.volumes import HANDLE, Handle, handle_of, namespaces, pairs
+from policies.views.volumes import HANDLE, Handle, handle_of, is_deployed, namespaces, pairs
 
 
 def _volume_handle(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
@@ -51,7 +50,7 @@ def _volume_cluster(subject: Obj, inventory: Inventory, parameters: VolumeCluste
     if handle is None or handle.faults:
         return
     drivers = inventory.of(CSI_SCALE_OPERATOR)
-    if not drivers and inventory.once(scale.is_deployed):
+    if not drivers and inventory.once(is_deployed):
         yield from _container_native(subject, handle.cluster, parameters.container_native)
         return
     if not drivers:

@@ -11,7 +11,7 @@ from components.nodes.machine_config import Ignition
 from components.nodes.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
 from core.hardware.topology import rails
 from policies.manifests.objects import Obj
-from policies.views.ignition import texts
+from policies.views.nodes import texts
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 from tests.support.machines import DGX1_V100_16GB, DGX_A100

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from policies.scc import InvalidPod
-from policies.scc.pod_defaults import defaulted_pod
+from policies.scc.defaults import defaulted_pod
 
 
 def _spec(**fields: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from policies.scc import InvalidPod, default_sccs
-from policies.scc.scc_defaults import defaulted_scc
+from policies.scc.defaults import defaulted_scc
 
 
 @pytest.mark.parametrize("release", ["4.4", "current"])

@@ -6,7 +6,7 @@ import pytest
 
 from policies.scc import Release, service_account
 from policies.scc.rbac import Rbac
-from policies.scc.roles import own_role, shipped_roles, ships
+from policies.scc.shipped import own_role, shipped_roles, ships
 
 API, GROUP = "rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"
 MPI = service_account("adas", "mpi")

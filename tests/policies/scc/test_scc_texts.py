@@ -2,8 +2,8 @@
 
 import pytest
 
-from policies.scc.blocks import Block, InvalidBlock, block
 from policies.scc.messages import invalid, quoted
+from policies.scc.providers import Block, InvalidBlock, block
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.values import Path, Unknown
 from policies.scc import Verdict, admit
 from policies.views import admission as subject
-from policies.views.admission import Admission, Outcome
-from policies.views.admission_fields import admission_part, freed, hidden, pruned
+from policies.views.admission import Admission, Outcome, admission_part, freed, hidden, pruned
 
 LOCK = {"name": "c", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
 SCC = {"apiVersion": "security.openshift.io/v1", "kind": "SecurityContextConstraints", "metadata": {"name": "mine"}}

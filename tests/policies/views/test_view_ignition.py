@@ -6,7 +6,7 @@ import gzip
 import pytest
 
 from policies.manifests.objects import Obj
-from policies.views.ignition import Text, decode, texts
+from policies.views.nodes import Text, decode, texts
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from policies.manifests.objects import Obj
 from policies.manifests.pods import Container
-from policies.views.command_lines import commands
+from policies.views.command_lines import Mpirun, calls, commands
 from policies.views.mpi_jobs import gpus_per_process
-from policies.views.mpirun import Mpirun, calls
 
 LINE = "mpirun -np 16 -bind-to none -x NCCL_DEBUG=INFO -x PATH -mca btl ^openib python main.py -x no"
 

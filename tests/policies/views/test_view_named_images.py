@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from policies.views.images import of_containerfile
 from policies.views.named_images import images_of
-from policies.views.object_images import of_containerfile
 
 
 def build(**spec: Any) -> dict[str, Any]:

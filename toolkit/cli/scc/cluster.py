@@ -23,10 +23,10 @@ from policies.scc import (
 )
 from policies.scc.constraints import ordered
 from policies.scc.rbac import Rbac
-from policies.scc.roles import shipped_roles
+from policies.scc.shipped import shipped_roles
 from policies.scc.subjects import AUTHENTICATED
 from policies.views.accounts import undecided
-from policies.views.admission_fields import freed
+from policies.views.admission import freed
 from policies.views.namespaces import ids
 from toolkit.cli.scc.remedies import LeastScc, least_scc, left_out
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from policies.manifests.values import Path, Tree, is_mapping
 from policies.scc import InvalidPod
-from policies.scc.pod_defaults import defaulted_pod
+from policies.scc.defaults import defaulted_pod
 from policies.scc.pods import Pod, read
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE, written
 

@@ -17,7 +17,7 @@ from core.apis.kinds import (
 from policies.manifests.inventory import Inventory
 from policies.manifests.values import entries
 from policies.scc.rbac import Rbac
-from policies.scc.roles import shipped_roles
+from policies.scc.shipped import shipped_roles
 from policies.views.accounts import DEFAULT, Accounts
 from policies.views.constraints import WIDE_GROUPS
 from toolkit.review.indexed_review import IndexedReview, Side

@@ -12,7 +12,7 @@ from core.apis import kinds
 from core.apis.names import NETWORK_CONFIG
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
-from policies.scc.shipped_sccs import Release
+from policies.scc.shipped import Release
 from toolkit.simulator import kubeconfigs, names, pods
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.scc import REQUIRED_ANNOTATION, InvalidPod, Namespace, User, Verdict, admit
-from policies.scc.pod_defaults import ACCOUNT, defaulted_pod
+from policies.scc.defaults import ACCOUNT, defaulted_pod
 from policies.scc.rbac import Rbac
 from policies.scc.subjects import running_as
 from toolkit.simulator import names

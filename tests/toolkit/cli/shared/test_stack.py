@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from components.storage.storage_class import StorageClassArgs
-from policies.scc.shipped_sccs import Release
+from policies.scc.shipped import Release
 from stacks.releases import RELEASES, ReleaseName
 from tests.support.messages import has
 from tests.support.states import on_real_cluster, write_state

@@ -14,7 +14,7 @@ from core.apis.kinds import Kind
 from core.wording import some
 from policies.manifests.values import entries, mapping, read
 from policies.scc.rbac import Rbac, Subject
-from policies.scc.roles import own_role
+from policies.scc.shipped import own_role
 from stacks.checks.operator import subscriptions
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata

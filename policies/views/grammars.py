@@ -1,4 +1,4 @@
-"""What is wrong with a value of the right type: a word that the API has not, a port out of range, no quantity."""
+"""The grammars of names in Kubernetes, and of values of fields."""
 
 import math
 import re
@@ -10,6 +10,53 @@ from typing import NamedTuple, TypeAlias
 from core.apis.field_values import PORT_RANGE, PORTS, QUANTITIES, QUANTITY, WORDS
 from core.apis.fields import Content
 from policies.manifests.values import Tree, brief
+
+LABEL_LENGTH = 63
+SUBDOMAIN_LENGTH = 253
+PORT_LENGTH = 15
+
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
+_WORD = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_PORT = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@lru_cache(maxsize=4096)
+def is_label(name: str) -> bool:
+    """Return whether it is a label of DNS (RFC 1123), as names of containers, volumes and namespaces are."""
+    return len(name) <= LABEL_LENGTH and _LABEL.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_subdomain(name: str) -> bool:
+    """Return whether it is labels of DNS (RFC 1123) with dots between, as most names are."""
+    return len(name) <= SUBDOMAIN_LENGTH and _SUBDOMAIN.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_segment(name: str) -> bool:
+    """Return whether it may be part of a path, as names of RBAC's objects: everything but `/`, `%`, `.` and `..`."""
+    return name not in (".", "..") and "/" not in name and "%" not in name
+
+
+@lru_cache(maxsize=4096)
+def is_qualified(name: str) -> bool:
+    """Return whether it is a key of labels, or a resource: a name, perhaps after a DNS prefix and `/`."""
+    prefix, slash, word = name.rpartition("/")
+    return (not slash or is_subdomain(prefix)) and is_label_value(word) and bool(word)
+
+
+@lru_cache(maxsize=4096)
+def is_label_value(value: str) -> bool:
+    """Return whether it may be a label's value."""
+    return not value or (len(value) <= LABEL_LENGTH and _WORD.fullmatch(value) is not None)
+
+
+@lru_cache(maxsize=4096)
+def is_port(name: str) -> bool:
+    """Return whether it is the name of a port (IANA): 15 lowercase letters, digits and single dashes, with a letter."""
+    return len(name) <= PORT_LENGTH and _PORT.fullmatch(name) is not None
+
 
 _BYTES = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGTP])i?[bB]")
 _OTHERWISE = "Write a quantity: a number, with a suffix of the API or without: 500m, 2, 64Gi, 1G"

@@ -1,9 +1,46 @@
-"""How figures grow with a size: the exponent of a power, fitted, and tables."""
+"""How benchmarks take figures by processor time, judge each by its goal, and print how figures grow with a size."""
 
 import math
+import os
+import resource
+import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from rich.table import Table
+
+from toolkit.cli.shared.console import console
+
+
+def judge(title: str, value: float, limit: float, *, least: bool = False) -> bool:
+    """Print a figure with its goal, the most or the `least` that it may be; return whether it reaches the goal."""
+    reached = value >= limit if least else value <= limit
+    word, sign = "reaches" if reached else "MISSES", ">=" if least else "<="
+    console.print(f"  {title:52} {value:8.2f}  {word} the goal of {sign} {limit:g}")
+    return reached
+
+
+def print_machine() -> None:
+    """Print what else the figures depend on: CPUs, and how busy they were."""
+    console.print(f"measured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process with its children: processor time in seconds, and its output."""
+
+    cpu: float
+    output: bytes
+
+
+def run(*command: str | Path) -> Run:
+    """Run a command to its end; one that fails raises CalledProcessError."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Run(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout)
+
 
 Series = Mapping[int, float]
 """Figures by size."""
