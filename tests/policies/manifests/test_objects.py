@@ -1,10 +1,10 @@
-"""Pods in objects of unknown kinds, in typed lists and in Templates."""
+"""Where objects have pods, those of unknown kinds and of virtual machines among them, and how links look objects up."""
 
 from typing import Any
 
 import pytest
 
-from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION
+from core.apis.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, RESOURCE_FLAVOR
 from policies.check import Checker
 from policies.findings import Finding, Undetermined
 from policies.manifests.inventory import Inventory
@@ -128,3 +128,53 @@ def test_a_template_is_opened() -> None:
     assert [show(each.path) for each in unknown] == ["b[0]", "c"]
     assert all(isinstance(read(tree, *each.path), Unknown) for each in unknown)
     assert process({"a": "${A}"}, [None, {"name": 1}, "A"])[1] != ()
+
+
+def _machine(**spec: Any) -> Obj:
+    content = {"runStrategy": "Always", "template": {"spec": spec}}
+    return Obj({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "a"}, "spec": content})
+
+
+def test_devices_are_requests() -> None:
+    """Each device of a machine is one unit of its resource, beside what its domain requests."""
+    devices = {
+        "gpus": [{"deviceName": "nvidia.com/A"}, {"deviceName": "nvidia.com/A"}, {"claimName": "c"}],
+        "hostDevices": [{"deviceName": "nvidia.com/B"}],
+    }
+    (pod,) = _machine(domain={"devices": devices, "resources": {"limits": {"nvidia.com/C": 1}}}).pods
+    counts = {item.resource: item.count for item in pod.containers[0].requests if "/" in item.resource}
+    assert counts == {"nvidia.com/A": 2, "nvidia.com/B": 1, "nvidia.com/C": 1}
+
+
+def test_an_ordinary_machine_is_sound() -> None:
+    """A machine without devices of its node has no finding of any rule."""
+    machine = _machine(
+        domain={"devices": {"disks": [{"name": "a", "disk": {"bus": "virtio"}}]}, "memory": {"guest": "4Gi"}},
+        volumes=[{"name": "a", "persistentVolumeClaim": {"claimName": "a"}}],
+        networks=[{"name": "default", "pod": {}}],
+    )
+    assert [*Checker().check([machine], Inventory([machine]))] == []
+
+
+def test_odd_machines_raise_nothing() -> None:
+    """Fields of other types than KubeVirt has make no pod, or one without devices."""
+    odd: tuple[Any, ...] = (1, [], {}, {"gpus": 1}, {"gpus": [None, {"deviceName": 3}]})
+    for value in odd:
+        machine = _machine(domain={"devices": value}, volumes=value, networks=value)
+        list(Checker().check([machine], Inventory([machine])))
+    assert Obj({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "spec": {"template": 1}}).pods == ()
+
+
+def _object(version: str, kind: str, **metadata: Any) -> Obj:
+    return Obj({"apiVersion": version, "kind": kind, "metadata": metadata})
+
+
+def test_the_name_alone_decides_for_kinds_without_namespaces() -> None:
+    """A preview without the kind's definition shows the object in a namespace, and links to it hold all the same."""
+    flavor = _object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", name="dgx", namespace="default")
+    config = _object("v1", "ConfigMap", name="dgx", namespace="default")
+    inventory = Inventory([flavor, config])
+    assert inventory.get(RESOURCE_FLAVOR, "dgx") is flavor
+    assert inventory.get(RESOURCE_FLAVOR, "other") is None
+    assert inventory.get(CONFIG_MAP, "dgx") is None
+    assert inventory.get(CONFIG_MAP, "dgx", "default") is config
