@@ -63,7 +63,6 @@ class Finding(NamedTuple):
 
 
 _SHORTEST = 4  # characters; taking out shorter ones would make messages unreadable and hide nothing
-_FIELDS = ("data", "stringData")
 
 
 def secret_texts(subjects: Iterable[Obj], marked: Iterable[str] = ()) -> tuple[str, ...]:
@@ -75,7 +74,7 @@ def secret_texts(subjects: Iterable[Obj], marked: Iterable[str] = ()) -> tuple[s
         text
         for subject in subjects
         if (subject.group, subject.kind) == (SECRET.group, SECRET.kind)
-        for field in _FIELDS
+        for field in ("data", "stringData")
         for text in texts(subject.tree.get(field))
     }
     hidden = {*marked, *values, *map(_decoded, values)}

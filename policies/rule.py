@@ -36,7 +36,7 @@ class Rule(Generic[P]):
     two fields, it checks `Part.hidden` first.
 
     `kinds` are the kinds of objects to examine, in any version; empty means every object that is or makes pods,
-    and `ALL_KINDS` every object.
+    and `ALL_KINDS` every object. `parameters` is the model that `examine` takes.
     `links` says that it reads other objects, so that it needs all of them: in the pack it runs over the whole stack.
     """
 
@@ -46,8 +46,8 @@ class Rule(Generic[P]):
     remedy: str
     source: str
     severity: Severity
-    parameters: type[P]
     examine: Callable[[Obj, Inventory, P], Iterator[Violation]]
+    parameters: type[P] = Parameters  # type: ignore[assignment]  # a test compares it with what `examine` takes
     kinds: tuple[Kind, ...] = ()
     links: bool = False
 

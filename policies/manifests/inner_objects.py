@@ -20,7 +20,6 @@ _VERSION, _KIND = "apiVersion", "kind"
 _DEEPEST = 64
 _MOST = 1000
 _LARGEST = 1 << 20
-_TEXTS = ("data", "stringData")
 _ENCODED = (kinds.SECRET.kind, "data")
 _SETS = frozenset({"addons.cluster.x-k8s.io/resource-set"})
 """Types of Secrets whose texts are manifests."""
@@ -126,7 +125,7 @@ def _searched(tree: Tree, above: Path = ()) -> Iterator[tuple[Path, Tree, bool]]
                 yield path, value, False
             elif _GENERATE in path and isinstance(value.get(_DATA), Mapping) and _KIND in value:
                 yield from _generated(path, value)
-            elif len(path) < _DEEPEST and not _only_compared(value):
+            elif len(path) < _DEEPEST and text(value.get("complianceType")).lower() != "mustnothave":
                 waiting.extend(
                     ((*path, key), below)
                     for key, below in reversed(value.items())
@@ -141,10 +140,6 @@ def _searched(tree: Tree, above: Path = ()) -> Iterator[tuple[Path, Tree, bool]]
                 )
         else:
             yield from _of_text(path, value)
-
-
-def _only_compared(tree: Tree) -> bool:
-    return text(tree.get("complianceType")).lower() == "mustnothave"
 
 
 def _is_manifest(value: Tree) -> bool:
@@ -168,7 +163,7 @@ def _of_texts(tree: Tree, kind: str) -> Iterator[tuple[Path, Tree, bool]]:
     """Yield the objects in the texts of a ConfigMap, or of a Secret whose type says that it has some."""
     if kind == kinds.SECRET.kind and text(tree.get("type")) not in _SETS:
         return
-    for field in _TEXTS:
+    for field in ("data", "stringData"):
         for key, value in mapping(tree, field).items():
             content = _decoded(value) if (kind, field) == _ENCODED else value
             if _is_manifest(content):

@@ -24,7 +24,6 @@ from policies.manifests.virtual_machines import is_virtual_machine, machine_pods
 _LIST = "List"
 _LEVELS = 16
 """Objects inside one another that are opened."""
-_OPENSHIFT_TEMPLATE = "template.openshift.io/"
 _ITSELF: tuple[TemplatePath, ...] = ((),)
 _TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
     **{(kind.group, kind.kind): kind.pod_templates for kind in KINDS if kind.pod_templates},
@@ -173,7 +172,7 @@ def _members(item: Tree) -> tuple[str, dict[str, str]]:
     if kind.endswith(_LIST) and isinstance(read(item, "items"), list):
         of = kind.removesuffix(_LIST)
         return "items", {"apiVersion": version, "kind": of} if of else {}
-    if kind == "Template" and version.startswith(_OPENSHIFT_TEMPLATE) and isinstance(read(item, OBJECTS), list):
+    if kind == "Template" and version.startswith("template.openshift.io/") and isinstance(read(item, OBJECTS), list):
         return OBJECTS, {}
     return "", {}
 

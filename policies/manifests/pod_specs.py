@@ -22,7 +22,6 @@ VARIABLES = ("{{", "$(")
 """What the values of a step begin with that are filled in at each run."""
 
 _HOLDERS = frozenset({"template", "podTemplate", SPEC})
-_WHOLE = "podSpec"
 _PATCHES = frozenset({"podTemplateOverrides", "runtimePatches"})
 """Fields of a TrainJob that change the pods of its runtime; they may have a pod's fields without containers."""
 _PLACING = frozenset({"nodeName", "priorityClassName", "schedulerName", "serviceAccountName", "tolerations"})
@@ -92,7 +91,7 @@ def _below(path: Path, tree: dict[Any, Any]) -> Iterator[tuple[Path, Any, bool]]
     for key in reversed(tree):
         value = tree[key]
         if value.__class__ in (dict, list) and key not in NO_PODS:
-            holds = key == _WHOLE or (
+            holds = key == "podSpec" or (
                 key == SPEC
                 and (
                     (path and path[-1] in _HOLDERS)

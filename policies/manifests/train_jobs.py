@@ -19,7 +19,6 @@ RUNTIME: Path = ("spec", "runtimeRef")
 _REPLICATED: Path = ("spec", "template", "spec", "replicatedJobs")
 _POD: Path = ("template", "spec", "template")
 PATCHES, OVERRIDES = "runtimePatches", "podTemplateOverrides"
-_OF_TRAINER = ("image", "command", "args", "env")
 _OF_RUNTIME = ("image", "securityContext", "resources", "volumeMounts")
 """Fields of a container that the runtime has where the TrainJob does not state them."""
 _OF_RUNTIMES_POD = ("securityContext", "serviceAccountName", "volumes")
@@ -108,7 +107,7 @@ def _node(pod: Tree) -> dict[str, Any]:
 
 def _completed(node: dict[str, Any], trainer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the container with what the TrainJob's `trainer` sets."""
-    settings = {key: trainer[key] for key in _OF_TRAINER if key in trainer}
+    settings = {key: trainer[key] for key in ("image", "command", "args", "env") if key in trainer}
     if isinstance(settings.get("env"), list):
         settings["env"] = merged(node.get("env"), settings["env"], "env")
     if "resourcesPerNode" in trainer:

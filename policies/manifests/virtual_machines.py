@@ -20,8 +20,6 @@ _SPECS: Mapping[str, Path] = {
     "VirtualMachinePool": ("spec", "virtualMachineTemplate", "spec", "template", "spec"),
     "VirtualMachineInstancetype": ("spec",),
 }
-_GROUP = "kubevirt.io"
-_LISTS = ("gpus", "hostDevices")
 _MOST = 64
 _PLACING = ("tolerations", "priorityClassName", "schedulerName", "resourceClaims")
 """Fields that the pod has under the same names."""
@@ -39,7 +37,7 @@ class MachinePod(Pod):
 
 def is_virtual_machine(group: str, kind: str) -> bool:
     """Return whether a kind is one of KubeVirt's that run machines."""
-    return group.endswith(_GROUP) and kind in _SPECS
+    return group.endswith("kubevirt.io") and kind in _SPECS
 
 
 def machine_pods(owner: Root) -> tuple[Pod, ...]:
@@ -63,7 +61,7 @@ def _pod(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _devices(spec: Mapping[str, Any]) -> Iterator[str]:
-    for field in _LISTS:
+    for field in ("gpus", "hostDevices"):
         listed = read(spec, "domain", "devices", field) or read(spec, field)
         for entry in listed[:_MOST] if isinstance(listed, list) else ():
             name = read(entry, "deviceName")

@@ -19,8 +19,6 @@ from policies.rule import AnyRule
 
 T = TypeVar("T")
 
-_UNKNOWN = "?"
-
 
 class LateInventory(Inventory):
     """An inventory that stops being complete for a rule that queries a kind with an object of unknown name.
@@ -32,7 +30,7 @@ class LateInventory(Inventory):
     def __init__(self, objects: Iterable[Obj], *, complete: bool) -> None:
         super().__init__(objects, complete=complete)
         self._whole = complete
-        self._unnamed = {(obj.group, obj.kind) for obj in self.objects if _UNKNOWN in (obj.name, obj.namespace)}
+        self._unnamed = {(obj.group, obj.kind) for obj in self.objects if "?" in (obj.name, obj.namespace)}
         self._late: dict[Callable[[Inventory], Any], bool] = {}
 
     def fresh(self) -> "LateInventory":

@@ -11,7 +11,6 @@ from policies.findings import Severity, Undetermined
 from policies.rule import AnyRule, properties
 
 LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
-_PAGE = "docs/reference/policies/README.md"
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Policy:
     stack: bool
     schema: Mapping[str, Any] = field(default_factory=dict)
     remedy: str = ""
-    url: str = _PAGE
+    url: str = "docs/reference/policies/README.md"
 
     def message(self) -> messages.PolicyInfo:
         """Return it in the engine's terms."""

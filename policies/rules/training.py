@@ -74,7 +74,6 @@ TRAIN_JOB_PROCESSES = Rule(
     source="github.com/kubeflow/trainer v2.2.1, pkg/runtime/framework/plugins/torch; "
     "github.com/NVIDIA/aicr/issues/2280",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_train_job_processes,
     kinds=(TRAIN_JOB,),
     links=True,
@@ -108,7 +107,6 @@ TRAIN_JOB_VARIABLES = Rule(
     remedy="Delete the variable: numNodes, numProcPerNode and resourcesPerNode of `trainer` decide its value",
     source="github.com/kubeflow/trainer v2.2.1, pkg/runtime/framework/plugins; github.com/NVIDIA/aicr/issues/2280",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_train_job_variables,
     kinds=(TRAIN_JOB,),
     links=True,
@@ -125,7 +123,6 @@ _CONTAINER: Mapping[str, str] = {
 """The container of each kind's pods that has the port, and by whose end the operator judges the job."""
 _ROLES: Path = ("spec", "pytorchReplicaSpecs")
 _ELASTIC: Path = ("spec", "elasticPolicy")
-_PROCESSES: Path = ("spec", "nprocPerNode")
 _MASTER, _WORKER = "master", "worker"
 
 
@@ -137,7 +134,7 @@ def _training_job_form(subject: Obj, _: Inventory, __: Parameters) -> Iterator[V
     if elastic and roles and _WORKER not in roles and not subject.hidden(*_ROLES):
         message = "is elastic, and has no Worker, of which an elasticPolicy says how many there are"
         yield subject.violation(message, *_ELASTIC).with_remedy("Add a Worker, or delete elasticPolicy")
-    if elastic.get("nProcPerNode") is not None and subject.read(*_PROCESSES) is not None:
+    if elastic.get("nProcPerNode") is not None and subject.read("spec", "nprocPerNode") is not None:
         message = "says twice how many processes a pod has, and the operator refuses both together"
         yield subject.violation(message, *_ELASTIC, "nProcPerNode").with_remedy("Keep spec.nprocPerNode alone")
     if master := roles.get(_MASTER):
@@ -163,7 +160,6 @@ TRAINING_JOB_FORM = Rule(
     remedy="Give the container that trains the name that the operator looks for",
     source="github.com/kubeflow/trainer/issues/2278; kubeflow/training-operator v1.9 pkg/webhooks",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_training_job_form,
     kinds=TRAINING_OPERATOR_JOBS,
 )

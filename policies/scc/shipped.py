@@ -144,7 +144,6 @@ def _scc(name: str, difference: Fields, volumes: tuple[str, ...]) -> dict[str, A
 
 OWN_ROLE = "system:openshift:scc:"
 """Prefix of the role for one SCC. `oc adm policy add-scc-to-user` makes it for any other SCC too."""
-_SYSTEM = "system:"
 _EVERYTHING = "cluster-admin"
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 # admin takes in edit, and edit view; none of them may use an SCC of itself.
@@ -165,7 +164,7 @@ _OTHERS = frozenset(
 
 def ships(name: str) -> bool:
     """Return whether every OpenShift has a ClusterRole of this name."""
-    return name.startswith(_SYSTEM) or name == _EVERYTHING or name in _AGGREGATING or name in _OTHERS
+    return name.startswith("system:") or name == _EVERYTHING or name in _AGGREGATING or name in _OTHERS
 
 
 @cache

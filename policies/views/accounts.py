@@ -17,7 +17,6 @@ from core.apis.kinds import (
 )
 from core.apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
 from policies.manifests.inventory import Inventory
-from policies.manifests.objects import Obj
 from policies.manifests.pods import Pod
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.rbac import Rbac
@@ -30,7 +29,6 @@ ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
 """Whoever makes a pod, a controller or a user, with the rights of every authenticated user alone."""
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
-_BUILT_IN_PREFIXES = ("kube-", "openshift-")
 _USERS, _GROUPS = "users", "groups"
 _NOTES = (("metadata", "annotations"), ("metadata", "labels"))
 _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
@@ -38,7 +36,7 @@ _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
 
 def built_in_namespace(name: str) -> bool:
     """Return whether a namespace exists on every cluster, or belongs to OpenShift."""
-    return name in _BUILT_IN_NAMESPACES or name.startswith(_BUILT_IN_PREFIXES)
+    return name in _BUILT_IN_NAMESPACES or name.startswith(("kube-", "openshift-"))
 
 
 def exempt(inventory: Inventory, namespace: str) -> bool:
@@ -79,7 +77,9 @@ class Accounts:
             obj for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
         ]
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{scc.name: scc.tree for scc in declared}}
-        self.uncertain = any(map(_uncertain, (*declared, *rbac_objects)))
+        self.uncertain = any(
+            value.path[:2] not in _NOTES for subject in (*declared, *rbac_objects) for value in subject.unknown
+        )
         self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
         self._rbac = Rbac((obj.tree for obj in rbac_objects), shipped_roles(release))
         self._naming: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -131,10 +131,6 @@ def _allows(tree: Mapping[str, Any], name: str) -> bool:
         for field in (ALLOWED, DEFAULT_ADD)
         for entry in _entries(tree, field)
     )
-
-
-def _uncertain(subject: Obj) -> bool:
-    return any(value.path[:2] not in _NOTES for value in subject.unknown)
 
 
 def _entries(tree: Mapping[str, Any], field: str) -> list[str]:

@@ -20,7 +20,6 @@ _LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them
 _MOST_WORDS = 4096
 _LONGEST_WORD = 256
 _MOST_SCRIPTS = 8  # a script is among the first words
-_UNREADABLE = "$?"
 _SEPARATORS = ";&|()\n"
 
 
@@ -68,7 +67,7 @@ def _words(container: Container, group: str) -> list[str]:
     entries = container.tree.get(group)
     if not isinstance(entries, list):
         return []
-    return [entry if isinstance(entry, str) else _UNREADABLE for entry in entries[:_MOST_WORDS]]
+    return [entry if isinstance(entry, str) else "$?" for entry in entries[:_MOST_WORDS]]
 
 
 def _text(container: Container) -> str:

@@ -21,7 +21,6 @@ DEFAULT_PREFIX = "rdma"
 SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
 
 _CONFIG_MAP_KEY = "config.json"
-_CONFIG_MAP_NAME = "rdma-devices"
 _LIST = "configList"
 _POLICY_PATH = ("spec", "rdmaSharedDevicePlugin", "config")
 _INTERVAL = "periodicUpdateInterval"
@@ -77,7 +76,7 @@ def configuration(subject: Obj) -> Configuration | None:
     if subject.kind != CONFIG_MAP.kind:
         return _parse(_POLICY_PATH, read(subject.tree, *_POLICY_PATH))
     data = read(subject.tree, "data")
-    has_default_name = subject.name == _CONFIG_MAP_NAME
+    has_default_name = subject.name == "rdma-devices"
     text = data if isinstance(data, Unknown) else read(data, _CONFIG_MAP_KEY)
     if not has_default_name and not (isinstance(text, str) and _LIST in text):
         return None

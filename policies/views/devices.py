@@ -19,7 +19,6 @@ MOST_GPUS = 16
 USUAL_GPUS = 8
 """GPUs of the usual baseboard: up to these, a node that has them can be bought from every vendor."""
 NOT_KNOWN = "and how many GPUs a node has is not known: check with --stack, or set it as a parameter of the rule"
-_COUNT_LABEL = "nvidia.com/gpu.count"
 _PLACES = (("status", "allocatable", GPU_RESOURCE), ("status", "capacity", GPU_RESOURCE))
 
 
@@ -30,7 +29,7 @@ def largest_node(inventory: Inventory) -> int | None:
 
 def _counts(inventory: Inventory) -> Iterator[int]:
     for node in inventory.of(NODE):
-        for place in (*_PLACES, ("metadata", "labels", _COUNT_LABEL)):
+        for place in (*_PLACES, ("metadata", "labels", "nvidia.com/gpu.count")):
             if count := whole(node.read(*place)):
                 yield count
                 break

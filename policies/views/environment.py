@@ -54,8 +54,6 @@ _LISTS = frozenset({VISIBLE, "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DE
 _ALWAYS = frozenset({"NVIDIA_MOFED", "NVIDIA_NVSWITCH"})
 _WITHOUT_GPU = frozenset({"NVIDIA_GDS", "NVIDIA_GDRCOPY"})
 _SWITCHES = _ALWAYS | _WITHOUT_GPU
-_ENABLED = "enabled"
-_REFERENCE = "$("
 _CUDA_VERSION, _REQUIRE_CUDA = "CUDA_VERSION", "NVIDIA_REQUIRE_CUDA"
 DEVICE_VARIABLES = _LISTS | _SWITCHES
 READ = DEVICE_VARIABLES | {_CUDA_VERSION, _REQUIRE_CUDA}
@@ -68,7 +66,7 @@ def selects_devices(name: str, value: str, container: Container | None) -> bool:
     """Return whether a variable with this value gives a container devices beside those that it requests."""
     if name in _LISTS:
         return value not in NOTHING
-    if name in _SWITCHES and (value == _ENABLED or _REFERENCE in value):
+    if name in _SWITCHES and (value == "enabled" or "$(" in value):
         return name in _ALWAYS or container is None or not gpus(container)
     return False
 

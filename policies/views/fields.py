@@ -37,7 +37,6 @@ _STANDARD = frozenset(
 _RESOURCE = "Write cpu, memory, ephemeral-storage, hugepages-<size>, or a resource of a plugin with its domain"
 _LONGEST = 64
 _CLOSE = 0.8
-_STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +212,7 @@ def _above(frame: _Frame) -> Above:
 
 @lru_cache(maxsize=4096)
 def _is_resource(name: str) -> bool:
-    plain = name in _STANDARD or name.startswith(_STANDARD_PREFIXES)
+    plain = name in _STANDARD or name.startswith(("hugepages-", "requests.", "limits.", "count/"))
     return is_qualified(name) and (plain or "/" in name)
 
 

@@ -18,9 +18,7 @@ from policies.manifests.part import Part
 from policies.manifests.pod_specs import NO_PODS, is_object
 from policies.manifests.values import Path, Tree, is_mapping
 
-_TRIGGERS = "image.openshift.io/triggers"
 DOCKER_HUB = "docker.io"
-_OFFICIAL = "library"
 _DIGEST = re.compile(r"[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,}")
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 _PATH = re.compile(r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*")
@@ -50,12 +48,12 @@ class Image:
         """Registry and path in full; what names no registry counts as Docker Hub's."""
         if self.registry:
             return f"{self.registry}/{self.path}"
-        return f"{DOCKER_HUB}/{_OFFICIAL}/{self.path}" if self.bare else f"{DOCKER_HUB}/{self.path}"
+        return f"{DOCKER_HUB}/library/{self.path}" if self.bare else f"{DOCKER_HUB}/{self.path}"
 
 
 def has_image_stream(subject: Obj) -> bool:
     """Return whether OpenShift fills in images of an object from image streams, so that it need not name one."""
-    if _TRIGGERS in subject.mapping("metadata", "annotations"):
+    if "image.openshift.io/triggers" in subject.mapping("metadata", "annotations"):
         return True
     return subject.kind == DEPLOYMENT_CONFIG.kind and any(
         trigger.text("type") == "ImageChange" for trigger in subject.parts("spec", "triggers")
@@ -103,7 +101,6 @@ _FROM = re.compile(
     r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?[ \t]*$", re.I | re.M
 )
 _COPY = re.compile(r"^[ \t]*COPY[ \t]+(?:--\S+[ \t]+)*?--from=(?P<image>\S+)", re.I | re.M)
-_EMPTY = "scratch"
 
 
 @dataclass(frozen=True)
@@ -186,7 +183,7 @@ def of_containerfile(text: str, *, replaced: bool = False) -> Iterator[str]:
     """
     joined = _CONTINUED.sub(" ", text)
     last = max((base.start() for base in _FROM.finditer(joined)), default=-1)
-    stages = {_EMPTY}
+    stages = {"scratch"}
     at = 0
     for line in joined.splitlines(keepends=True):
         if (base := _FROM.match(line)) is not None:

@@ -17,7 +17,6 @@ WORKER: Path = (*REPLICAS, "Worker")
 SLOTS: Path = ("spec", "slotsPerWorker")
 
 _ALL_GPUS = ("--num_gpus", "--num-gpus", "--gpus", "--nproc_per_node", "--nproc-per-node", "--ngpus")
-_ONE_GPU = ("--variable_update=horovod", "--use_horovod", "--horovod")
 
 
 class MpiJobView:
@@ -80,7 +79,7 @@ def gpus_per_process(program: Sequence[str]) -> int | None:
     if any(basename(word).endswith("_perf") for word in program[:2]):
         return _nccl_tests(program)
     for index, word in enumerate(program):
-        if word in _ONE_GPU:
+        if word in ("--variable_update=horovod", "--use_horovod", "--horovod"):
             return 1
         option, equals, text = word.partition("=")
         if option in _ALL_GPUS:

@@ -12,7 +12,7 @@ from typing import Any
 from core.apis import kinds
 from policies.manifests.objects import objects
 from policies.manifests.pods import Container
-from policies.manifests.values import Tree, Unknown, entries, read
+from policies.manifests.values import Tree, Unknown, entries
 from policies.views.images import images
 
 _FLAG = re.compile(r"--?[\w-]*image(?:=(?P<image>.+))?$")
@@ -49,7 +49,12 @@ def images_of(manifests: Iterable[Mapping[str, Any]]) -> NamedImages:
     return NamedImages(
         whole=frozenset(filter(None, whole)),
         beginnings=frozenset(image.reference for image in others if image.by_node),
-        built=frozenset(filter(None, (_docker_image(build.read("spec", "output", "to")) for build in builds))),
+        built=frozenset(
+            build.text("spec", "output", "to", "name")
+            for build in builds
+            if build.read("spec", "output", "to", "kind") == "DockerImage"
+        )
+        - {""},
         unread=frozenset(
             f"{build.text('metadata', 'namespace')}/{build.text('metadata', 'name')}"
             for build in builds
@@ -64,11 +69,6 @@ def _of_container(container: Container) -> Iterator[str]:
     for word, following in pairwise([*words, ""]):
         if (flag := _FLAG.match(word)) is not None:
             yield flag["image"] or ("" if following.startswith("-") else following)
-
-
-def _docker_image(reference: Tree) -> str:
-    """Return the image of an object reference of OpenShift; empty for a tag of an image stream."""
-    return _text(read(reference, "name")) if read(reference, "kind") == "DockerImage" else ""
 
 
 def _text(value: Tree) -> str:

@@ -18,7 +18,6 @@ Groups need none: where their annotation is absent, the user ids are the groups.
 """
 # What a pod may ask for -> the annotation that says whether the namespace has it.
 _ALLOCATED = {"runAsUser": SCC_UID_RANGE, "level": SCC_MCS}
-_GROUPS = ("fsGroup", "supplementalGroups")
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Allocation:
         """The fields of a security context for which the namespace's value is unknown."""
         groups = SCC_SUPPLEMENTAL_GROUPS
         decided = groups if groups in self.annotations or groups in self.hidden else SCC_UID_RANGE
-        allocating = {**_ALLOCATED, **dict.fromkeys(_GROUPS, decided)}
+        allocating = {**_ALLOCATED, **dict.fromkeys(("fsGroup", "supplementalGroups"), decided)}
         return frozenset(field for field, annotation in allocating.items() if annotation not in self.annotations)
 
 

@@ -35,7 +35,6 @@ DISKS = (
     *("/dev/rbd*", "/dev/nbd*", "/dev/pmem*", "/dev/drbd*", "/dev/mmcblk*"),
 )
 """Patterns of what is a disk directly below /dev; any folder there that is none of `OWN` has disks, too."""
-_DEVICES = "dev"
 # Where RHCOS keeps what is linked elsewhere.
 _LINKED = (
     *(("/var/run", "/run"), ("/var/roothome", "/root"), ("/var/home", "/home"), ("/var/opt", "/opt")),
@@ -56,17 +55,16 @@ def is_system_path(path: str, patterns: Iterable[str], disks: Iterable[str]) -> 
     """Return whether a path is the operating system's: one of `patterns`, below or above one, or no disk of /dev."""
     spelled = canonical(path)
     parts = _parts(spelled)
-    if len(parts) == 2 and parts[0] == _DEVICES and not any(fnmatchcase(spelled, disk) for disk in disks):  # noqa: PLR2004
+    if len(parts) == 2 and parts[0] == "dev" and not any(fnmatchcase(spelled, disk) for disk in disks):  # noqa: PLR2004
         return True
-    return any(_overlap(parts, _parts(pattern)) for pattern in patterns)
+    return any(
+        all(fnmatchcase(part, fragment) for part, fragment in zip(parts, _parts(pattern), strict=False))
+        for pattern in patterns
+    )
 
 
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part]
-
-
-def _overlap(parts: list[str], pattern: list[str]) -> bool:
-    return all(fnmatchcase(part, fragment) for part, fragment in zip(parts, pattern, strict=False))
 
 
 KINDS = (MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED)
@@ -164,7 +162,6 @@ MASTERS = "master"
 EVERY_WORKER = "worker"
 """The pool whose MachineConfigs every other pool but the masters' takes as well."""
 
-_RUNTIME_UNITS = ("crio.service", "cri-o.service")
 _CONFIG = ("spec", "config")
 _UNIT_FILE = re.compile(r"/(?:etc|run)/systemd/system/cri-?o\.service(?:\.d/[^/]+\.conf)?")
 _RUNTIME_FILE = re.compile(r"/etc/crio/crio\.conf(?:\.d/[^/]+)?")
@@ -192,7 +189,7 @@ def pools_with_memlock(inventory: Inventory) -> Mapping[str, bool]:
 def _raises(subject: Obj) -> bool:
     return any(
         _unit_raises(file.text)
-        if file.unit in _RUNTIME_UNITS or _UNIT_FILE.fullmatch(file.name)
+        if file.unit in ("crio.service", "cri-o.service") or _UNIT_FILE.fullmatch(file.name)
         else _RUNTIME_FILE.fullmatch(file.name) is not None and _runtime_raises(file.text)
         for file in texts(subject)
     )

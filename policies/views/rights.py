@@ -18,7 +18,6 @@ _KUBELET = "nodes/proxy"
 # Subresources by which nothing is changed that counts here.
 _HARMLESS = frozenset({"finalizers", "scale", "log", "metrics", "stats", "eviction"})
 _COMMANDS = ("pods/exec", "pods/attach", "pods/ephemeralcontainers")
-_REACHED = ("pods/portforward", "pods/proxy", "services/proxy")
 _SECRETS = "secrets"
 _WORKLOADS: Mapping[str, frozenset[str]] = {
     "": frozenset({EVERY, "pods", "replicationcontrollers"}),
@@ -27,7 +26,6 @@ _WORKLOADS: Mapping[str, frozenset[str]] = {
 }
 # What anyone may write anywhere: records of what happened, and who leads.
 _RECORDS = frozenset({"events", "leases", "localsubjectaccessreviews", "subjectaccessreviews"})
-_CONFIG = "configmaps"
 
 _SHIPPED: Mapping[str, str] = {
     "cluster-admin": "do everything",
@@ -154,7 +152,7 @@ def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
         yield "change workloads"
     if everywhere:
         return
-    if any(right.on("", resource) for resource in _REACHED):
+    if any(right.on("", resource) for resource in ("pods/portforward", "pods/proxy", "services/proxy")):
         yield "reach pods and services through the API server"
     others = sorted(
         resource
@@ -167,7 +165,7 @@ def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
 
 def _platforms(name: str, *, named: bool) -> bool:
     listed = name == _SECRETS or any(name in names for names in _WORKLOADS.values())
-    return name not in _RECORDS and not listed and not (name == _CONFIG and named)
+    return name not in _RECORDS and not listed and not (name == "configmaps" and named)
 
 
 def _names_resource(entry: str, has: Callable[[str], bool]) -> bool:

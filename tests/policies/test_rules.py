@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -66,6 +66,13 @@ def _missing(manifest: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[
         except (KeyError, IndexError, TypeError):
             return path[count:]
     return ()
+
+
+@EACH_RULE
+def test_parameters_are_what_examine_takes(rule: AnyRule) -> None:
+    """The model of a rule's parameters is the one that its function takes."""
+    _, _, taken, _ = get_type_hints(rule.examine).values()
+    assert rule.parameters is taken
 
 
 @EACH_RULE

@@ -157,7 +157,6 @@ KNOWN_FIELDS = Rule(
     remedy="Move the field to where the API defines it, or delete it",
     source="E-14, E-15, E-21, E-24, E-25, E-40, E-54; github.com/NVIDIA/aicr/pull/50",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_known_fields,
     kinds=ALL_KINDS,
 )

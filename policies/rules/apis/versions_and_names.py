@@ -88,7 +88,6 @@ _MOST = 20
 _LABEL = f"lowercase letters, digits and -, at most {grammars.LABEL_LENGTH}, with a letter or digit at both ends"
 _SUBDOMAIN = "lowercase letters, digits, - and ., with a letter or digit at both ends of each part"
 _PORT = f"lowercase letters, digits and single -, at most {grammars.PORT_LENGTH}, with a letter among them"
-_SEGMENT = "anything without / and %"
 _VALUE = f"letters, digits, -, _ and ., at most {grammars.LABEL_LENGTH}, with a letter or digit at both ends"
 _KEY = f"an optional DNS prefix with /, then {_VALUE}"
 
@@ -97,7 +96,7 @@ _OF_KIND: Mapping[str, _Grammar] = {
     NAMESPACE.kind: (grammars.is_label, _LABEL),
     **dict.fromkeys(
         (kind.kind for kind in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)),
-        (grammars.is_segment, _SEGMENT),
+        (grammars.is_segment, "anything without / and %"),
     ),
 }
 _MOST_OBJECTS: _Grammar = (grammars.is_subdomain, _SUBDOMAIN)
@@ -187,7 +186,6 @@ VALID_NAMES = Rule(
     remedy="Use a name that the API accepts there and that nothing else in the pod has",
     source="E-15, E-52",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_valid_names,
     kinds=KINDS,
 )

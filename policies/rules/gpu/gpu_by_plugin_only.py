@@ -29,7 +29,6 @@ from policies.views.environment import (
 )
 from policies.views.tenants import TENANTS, Tenancy
 
-_ANNOTATIONS = ("cdi.k8s.io/", "nvidia.cdi.k8s.io/")
 _DEVICE_LISTS = ("/var/run/nvidia-container-devices", "/run/nvidia-container-devices")
 _FOLDER = "nvidia-container-devices"
 _MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
@@ -87,7 +86,7 @@ def _names_devices(container: Container) -> bool:
 
 def _annotations(metadata: Part) -> Iterator[Violation]:
     for key, value in metadata.mapping("annotations").items():
-        if isinstance(key, str) and key.startswith(_ANNOTATIONS) and value != "":
+        if isinstance(key, str) and key.startswith(("cdi.k8s.io/", "nvidia.cdi.k8s.io/")) and value != "":
             yield metadata.violation(
                 f"has the annotation {key}: {brief(value)}, by which runtimes give it devices", "annotations", key
             )

@@ -18,7 +18,6 @@ from policies.rule import Parameters, Rule
 from policies.views.devices import SHARES, copies, demands, device_class, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
 
-_REQUESTS = "requests."
 _USUAL = (*GPU_SLICE_PREFIXES, *SHARES, DEVICE_CLASS_PREFIX)
 """How the names of GPUs begin beside GPU_RESOURCE that are quotas' own, or another rule's matter."""
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
@@ -56,7 +55,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
 
 
 def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Violation]:
-    key = f"{_REQUESTS}{resource}"
+    key = f"requests.{resource}"
     limits = quotas.get(key, [])
     if not limits and (name := device_class(resource)):
         limits = quotas.get(f"{name}{_DEVICES}", [])

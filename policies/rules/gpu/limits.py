@@ -114,7 +114,6 @@ GPU_ONE_CONTAINER = Rule(
     remedy="Let one container ask for all GPUs of the pod, or give each container a pod of its own",
     source="R-4.4-10, P-4",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_gpu_one_container,
 )
 
@@ -138,7 +137,6 @@ GPU_WHOLE_OR_SLICE = Rule(
     remedy="Ask for one of them; split programs of different sizes into separate jobs",
     source="D-2.7, P-13; docs.nvidia.com/datacenter/tesla/mig-user-guide",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_gpu_whole_or_slice,
 )
 
@@ -179,6 +177,5 @@ GPU_MEMORY_LIMIT = Rule(
     remedy="Set limits for cpu and memory, and leave the memory request out or set it to the limit",
     source="platform-facts 4.3 rule 14",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_gpu_memory_limit,
 )

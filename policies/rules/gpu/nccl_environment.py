@@ -107,12 +107,8 @@ def _settings(container: Container) -> _Settings:
 def _container_variables(container: Container) -> _Settings:
     if "env" not in container.tree:
         return {}
-    own_variables = variables(container, _is_nccl)
+    own_variables = variables(container, lambda name: name.startswith(_PREFIX))
     return {variable.name: _Setting(variable.value, container, variable.place) for variable in own_variables}
-
-
-def _is_nccl(name: str) -> bool:
-    return name.startswith(_PREFIX)
 
 
 def _violations(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:

@@ -60,18 +60,14 @@ GPU_OPERATOR_CLOSED = Rule(
     source="platform-facts 1.1; NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go; NVIDIA/gpu-operator issue "
     "421",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_gpu_operator_closed,
     kinds=(CLUSTER_POLICY,),
 )
 
 
-_DEFAULTS = ("default", "defaultRequest")
-
-
 def _no_default_devices(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for limit in subject.parts("spec", "limits"):
-        for field in _DEFAULTS:
+        for field in ("default", "defaultRequest"):
             for resource, value in limit.mapping(field).items():
                 if isinstance(resource, str) and "/" in resource and value not in (0, "0"):
                     yield limit.violation(f"gives every container {resource}: {brief(value)}", field, resource)
@@ -85,7 +81,6 @@ NO_DEFAULT_DEVICES = Rule(
     remedy="Delete the resource from the LimitRange, and request it in the containers that need it",
     source="P-13; kubernetes.io/docs/concepts/policy/limit-range",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_no_default_devices,
     kinds=(LIMIT_RANGE,),
 )

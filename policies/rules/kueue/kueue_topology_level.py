@@ -94,7 +94,6 @@ KUEUE_TOPOLOGY_LEVEL = Rule(
     remedy="Use the nodeLabel of a level of the Topology, add the level to it, or delete the annotation",
     source="platform-facts 1.12; kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_examine,
     links=True,
 )

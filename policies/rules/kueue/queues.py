@@ -22,7 +22,6 @@ _PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 _PRIORITY = "kueue.x-k8s.io/priority-class"
 _KEYS = frozenset({_PREBUILT, _PRIORITY})
 _OTHER_PLACES = frozenset({CRON_JOB.kind, WORKLOAD.kind})
-_TEMPLATE: Path = ("spec", "jobTemplate")
 _OFFERED = "Delete the label, or name the class in the parameter workload_priorities if tenants may use it"
 
 
@@ -50,7 +49,7 @@ def _violations(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
     if (subject.group, subject.kind) == (WORKLOAD.group, WORKLOAD.kind):
         yield subject.violation("is an admission of a job, which Kueue alone makes", "kind")
         return
-    for above in (_TEMPLATE, ()) if subject.kind == CRON_JOB.kind else ((),):
+    for above in (("spec", "jobTemplate"), ()) if subject.kind == CRON_JOB.kind else ((),):
         labels: Path = (*above, "metadata", "labels")
         for place in ((*labels, _PREBUILT), (*above, "metadata", "annotations", _PREBUILT)):
             if name := subject.text(*place):
@@ -134,15 +133,12 @@ KUEUE_NAMESPACE_SELECTED = Rule(
     "namespace",
     source="kueue.sigs.k8s.io/docs/concepts/cluster_queue; github.com/kubernetes-sigs/kueue/issues/301",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_kueue_namespace_selected,
     kinds=(LOCAL_QUEUE,),
     links=True,
 )
 
 
-_JOBS: Path = ("spec", "jobTemplate")
-_OWNERS = ("metadata", "ownerReferences")
 _NEVER = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "DeploymentConfig"})
 _FRAMEWORKS = {"Job": "BatchJob", "CronJob": "BatchJob"}
 _ALL_FRAMEWORKS = frozenset(
@@ -167,7 +163,7 @@ def _kueue_queue_named(subject: Obj, inventory: Inventory, parameters: Tenancy) 
     requested = sorted({request.resource for container in subject.containers for request in gpus(container)})
     if not requested:
         return
-    labels: Path = (*_JOBS, *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
+    labels: Path = ("spec", "jobTemplate", *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
     if not subject.read(*labels, QUEUE_NAME) and not subject.hidden(*labels):
         message = (
             f"asks for {', '.join(requested)[:200]} and names no queue, and {namespace or 'its namespace'} has one"
@@ -175,7 +171,7 @@ def _kueue_queue_named(subject: Obj, inventory: Inventory, parameters: Tenancy) 
         yield subject.violation(message, *labels, QUEUE_NAME).with_remedy(_QUEUE)
     elif reason := _unmanaged(subject, inventory):
         yield subject.violation(f"asks for {', '.join(requested)[:200]} and {reason}", "kind").with_remedy(_KIND)
-    for owner in subject.parts(*_OWNERS):
+    for owner in subject.parts("metadata", "ownerReferences"):
         yield from _owner(owner)
 
 

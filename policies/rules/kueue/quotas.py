@@ -24,7 +24,6 @@ _MOST = 16
 """Groups of a ClusterQueue, flavors of a group; the API has no more."""
 _FIELDS = ("default", "defaultRequest", "max", "min")
 """Fields of a LimitRange whose resources every container gets: the API server takes a default from the bounds."""
-_OF_CONTAINERS = "Container"
 
 
 class KueueCoversResources(Parameters):
@@ -141,13 +140,10 @@ def _of_limit_ranges(inventory: Inventory) -> Mapping[str, Mapping[str, str]]:
     for limit_range in inventory.of(LIMIT_RANGE):
         resources = found.setdefault(limit_range.namespace, {})
         for entry in limit_range.parts("spec", "limits"):
-            if entry.text("type") == _OF_CONTAINERS:
-                resources.update(dict.fromkeys(_names(entry), limit_range.name))
+            if entry.text("type") == "Container":
+                names = [resource for field in _FIELDS for resource in entry.mapping(field)]
+                resources.update(dict.fromkeys(names, limit_range.name))
     return found
-
-
-def _names(entry: Part) -> list[str]:
-    return [resource for field in _FIELDS for resource in entry.mapping(field)]
 
 
 KUEUE_COVERS_RESOURCES = Rule(
@@ -196,7 +192,6 @@ KUEUE_FLAVORS_EXIST = Rule(
     remedy="Correct the name, or add the missing object",
     source="kueue.sigs.k8s.io/docs/concepts/cluster_queue; github.com/headlamp-k8s/plugins/issues/1191",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_kueue_flavors_exist,
     kinds=(CLUSTER_QUEUE, RESOURCE_FLAVOR),
     links=True,

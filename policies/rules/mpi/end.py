@@ -25,7 +25,8 @@ class MpiBounded(Parameters):
 
 
 def _mpi_bounded(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:
-    if subject.kind != MPI_JOB_V2BETA1.kind and not _requests_devices(subject):
+    is_mpi = subject.kind == MPI_JOB_V2BETA1.kind
+    if not is_mpi and not any(gpus(container) or rdma(container) for container in subject.containers):
         return
     place = _BOUNDS_PLACES.get(subject.kind) or mpi_jobs.bounds_place(subject.version)
     retries = subject.read(*place, "backoffLimit")
@@ -41,10 +42,6 @@ def _mpi_bounded(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator
         yield subject.violation("does not set how long it may run", *place, "activeDeadlineSeconds")
     elif not isinstance(deadline, Unknown) and (whole(deadline) or 0) <= 0:
         yield subject.violation(f"may run for {brief(deadline)} seconds", *place, "activeDeadlineSeconds")
-
-
-def _requests_devices(subject: Obj) -> bool:
-    return any(gpus(container) or rdma(container) for container in subject.containers)
 
 
 MPI_BOUNDED = Rule(
@@ -96,7 +93,6 @@ MPI_WORKERS_REMOVED = Rule(
     remedy="Set cleanPodPolicy: Running, in spec for MPIJob v1alpha2, in spec.runPolicy for v1 and v2beta1",
     source="platform-facts 1.7, R-4.3-1",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_mpi_workers_removed,
     kinds=(MPI_JOB_V2BETA1,),
 )

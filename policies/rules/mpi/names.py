@@ -146,7 +146,6 @@ MPI_WORKER_NAMES = Rule(
     remedy="Give the job a shorter name that starts with a letter, Launcher.replicas 1 and Worker.replicas at least 1",
     source="E-20, E-54",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_worker_names,
     kinds=(MPI_JOB_V2BETA1,),
 )

@@ -36,13 +36,9 @@ MPI_LAUNCHER_NO_GPU = Rule(
     remedy="Leave GPUs to the workers and give the launcher none",
     source="E-53, P-6, platform-facts 1.7",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_launcher_no_gpu,
     kinds=(MPI_JOB_V1ALPHA2,),
 )
-
-
-_HERE = ("localhost", "127.0.0.1")
 
 
 def _mpi_np(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
@@ -75,7 +71,7 @@ def _pod(pod: Pod) -> Iterator[Violation]:
             pod_gpus = count_gpus(pod)
             gpus_each = gpus_per_process(call.program)
             started = _processes(call, 1)
-            if call.elsewhere(_HERE) or pod_gpus is None or started is None:
+            if call.elsewhere(("localhost", "127.0.0.1")) or pod_gpus is None or started is None:
                 continue
             # A program that does not say it may drive all GPUs from one process.
             if started * (gpus_each or 1) != pod_gpus and not (gpus_each is None and started == 1):
@@ -112,7 +108,6 @@ MPI_NP = Rule(
     remedy="Set -np to Worker.replicas x slotsPerWorker, or leave it out: mpirun then fills every slot",
     source="R-4.3-2, B-4.4, B-5.4",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_np,
 )
 
@@ -149,7 +144,6 @@ MPI_SLOTS = Rule(
     remedy="Set slotsPerWorker to the GPUs of a worker, or to 1 if one process drives them all (nccl-tests -g)",
     source="R-4.3-2, R-4.4-6, R-4.5-2",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_slots,
     kinds=(MPI_JOB_V2BETA1,),
 )

@@ -19,7 +19,6 @@ from policies.rule import Parameters, Rule
 from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.command_lines import Command, commands, text
 
-_SERVERS = ("ssh", "dropbear")
 _WRAPPERS = frozenset({"exec", "command", "nohup", "env", "tini", "dumb-init", "catatonit", "sudo", "--", "-g", "-s"})
 _PLAIN = frozenset(
     {"sleep", "tail", "cat", "true", "false", "echo", "printf", "date", "hostname", "ls", "mkdir", "chmod", "chown"}
@@ -56,13 +55,13 @@ def _mpi_worker_sshd(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Vio
 
 def _worker(pod: Pod) -> Iterator[Violation]:
     containers = [container for container in pod.containers if container.group == "containers"]
-    if not containers or any(server in text(container) for container in containers for server in _SERVERS):
+    if not containers or any(server in text(container) for container in containers for server in ("ssh", "dropbear")):
         return
     first = containers[0]
     if not isinstance(first.read("command"), list) or pod.object.hidden(*first.path):
         return  # the operator's own command, or the arguments of one that the image has
     programs = [program for command in commands(first) if (program := _program(command))]
-    if programs and all(map(_is_plain, programs)):
+    if programs and all(program in _PLAIN or program.startswith("python") for program in programs):
         yield first.violation(
             f"runs {programs[-1][:60]} in place of sshd, so that the launcher cannot reach it", "command"
         )
@@ -72,10 +71,6 @@ def _program(command: Command) -> str:
     """Return the program of a command, without what only starts it; empty for settings of variables alone."""
     words: Sequence[str] = command.words
     return next((word for word in map(basename, words) if word not in _WRAPPERS and "=" not in word), "")
-
-
-def _is_plain(program: str) -> bool:
-    return program in _PLAIN or program.startswith("python")
 
 
 MPI_WORKER_SSHD = Rule(
@@ -88,7 +83,6 @@ MPI_WORKER_SSHD = Rule(
     "behind mpirun in the launcher",
     source="platform-facts 1.7; github.com/kubeflow/mpi-operator/issues/472",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_worker_sshd,
     kinds=(MPI_JOB_V2BETA1,),
 )

@@ -82,14 +82,12 @@ MPI_FIELDS_OF_VERSION = Rule(
     remedy="Move the field to where this version of MPIJob has it, or move the job to the version that has the field",
     source="E-20, platform-facts 1.7",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_fields_of_version,
     kinds=(MPI_JOB_V2BETA1,),
 )
 
 
 DEFINITION = f"{MPI_JOB_V2BETA1.plural}.{MPI_JOB_V2BETA1.group}"
-_SCHEME = "enable-scheme"
 
 
 def _mpi_one_crd_owner(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
@@ -128,7 +126,7 @@ def _handles_mpi_jobs(container: Container) -> bool:
     schemes = []
     for index, word in enumerate(words):
         option, equals, value = word.lstrip("-").partition("=")
-        if word.startswith("-") and option == _SCHEME:
+        if word.startswith("-") and option == "enable-scheme":
             schemes.append(value if equals else words[index + 1] if index + 1 < len(words) else "")
     return not schemes or any("mpijob" in scheme.lower() for scheme in schemes)
 
@@ -165,7 +163,6 @@ MPI_ONE_CRD_OWNER = Rule(
     remedy="Keep one operator and one CRD; start a training-operator with --enable-scheme for each other kind",
     source="E-20, platform-facts 1.7",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mpi_one_crd_owner,
     kinds=(MPI_JOB_V2BETA1, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT),
     links=True,

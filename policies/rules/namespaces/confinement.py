@@ -33,7 +33,6 @@ _NOTES = ("metadata", "annotations")
 _IDS: Mapping[str, str] = {SCC_UID_RANGE: "user", SCC_SUPPLEMENTAL_GROUPS: "group"}
 _SELECTORS = (PROJECT_NODE_SELECTOR, SCHEDULER_NODE_SELECTOR)
 _LONGEST, _MOST = 1 << 14, 64
-_ROLE = "node-role.kubernetes.io/"
 
 
 class NamespaceConfined(Tenancy):
@@ -61,7 +60,7 @@ def _namespace_confined(subject: Obj, inventory: Inventory, parameters: Namespac
         yield subject.violation(f"lets all its pods tolerate {reached}", *_NOTES, DEFAULT_TOLERATIONS)
     for key in _SELECTORS:
         for label in (part.partition("=")[0].strip() for part in subject.text(*_NOTES, key)[:_LONGEST].split(",")):
-            if label.startswith(_ROLE) and reached_taint(label, "", "", parameters.taints):
+            if label.startswith("node-role.kubernetes.io/") and reached_taint(label, "", "", parameters.taints):
                 yield subject.violation(f"puts its pods on nodes with the label {label[:200]}", *_NOTES, key)
     workloads = subject.text(*_NOTES, WORKLOADS_ALLOWED)
     if workloads and not any(group.namespace == subject.name for group in inventory.of(OPERATOR_GROUP)):

@@ -99,8 +99,6 @@ def _short(part: str) -> Network | None:
     return Network(match[1] or "", match[2]) if match else None
 
 
-_CONFIG: Path = ("spec", "config")
-_ADDITIONAL: Path = ("spec", "additionalNetworks")
 _OF_NETWORK: Path = ("rawCNIConfig",)
 _NAMED = ("device", "hwaddr", "kernelpath", "pcibusid", "deviceid", "master")
 """Keys by which a configuration names an adapter itself, instead of taking the one that the kubelet allocated."""
@@ -117,12 +115,12 @@ class NetworkNoHostDevice(Tenancy):
 
 def _network_no_host_device(subject: Obj, _: Inventory, parameters: NetworkNoHostDevice) -> Iterator[Violation]:
     if subject.kind == CLUSTER_NETWORK.kind:
-        for network in subject.parts(*_ADDITIONAL):
+        for network in subject.parts("spec", "additionalNetworks"):
             namespace = network.text("namespace") or "default"
             if not in_one_of(namespace, parameters.exempt_namespaces):
                 yield from _uncounted_plugins(network, _OF_NETWORK, parameters, counted=False)
     elif not parameters.excepts(subject):
-        yield from _uncounted_plugins(subject, _CONFIG, parameters, counted=_counted(subject))
+        yield from _uncounted_plugins(subject, ("spec", "config"), parameters, counted=_counted(subject))
 
 
 def _uncounted_plugins(
@@ -170,14 +168,11 @@ NETWORK_NO_HOST_DEVICE = Rule(
 )
 
 
-_GLOBAL = "default"
-
-
 class NetworkOwnNamespace(Tenancy):
     """Which namespaces have networks for all."""
 
     shared_namespaces: tuple[str, ...] = Field(
-        default=(_GLOBAL, "openshift-multus", "openshift-sriov-network-operator"),
+        default=("default", "openshift-multus", "openshift-sriov-network-operator"),
         description="namespaces whose networks every pod may join, as in Multus' own globalNamespaces",
     )
 

@@ -69,7 +69,6 @@ KNOWN_NAMESPACE = Rule(
 )
 
 
-_NOTES = ("metadata", "annotations")
 _SELECTORS = (PROJECT_NODE_SELECTOR, "scheduler.alpha.kubernetes.io/node-selector")
 _DEFAULT = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _ALLOWED = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
@@ -88,7 +87,7 @@ def _namespace_placement(subject: Obj, inventory: Inventory, _: Parameters) -> I
 
 def _placement_annotations(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
     """Return the annotations of namespaces that say something of their pods' nodes."""
-    every = {namespace.name: namespace.mapping(*_NOTES) for namespace in inventory.of(NAMESPACE)}
+    every = {namespace.name: namespace.mapping("metadata", "annotations") for namespace in inventory.of(NAMESPACE)}
     return {name: notes for name, notes in every.items() if not _KEYS.isdisjoint(notes)}
 
 
@@ -158,7 +157,6 @@ NAMESPACE_PLACEMENT = Rule(
     source="kubernetes.io/docs/reference/access-authn-authz/admission-controllers, PodNodeSelector and "
     "PodTolerationRestriction",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_namespace_placement,
     links=True,
 )

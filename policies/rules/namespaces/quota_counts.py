@@ -64,7 +64,6 @@ QUOTA_COUNTS = Rule(
     remedy="Delete the scope, or add a quota with the same key and no scope",
     source="P-13, R-4.4-10; kubernetes.io/docs/concepts/policy/resource-quotas",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_examine,
     kinds=(RESOURCE_QUOTA, CLUSTER_RESOURCE_QUOTA),
     links=True,

@@ -16,7 +16,6 @@ from policies.views.placement import explain
 
 _PLACE: Path = ("spec", "kubeletConfig")
 _SELECTOR: Path = ("spec", "machineConfigPoolSelector")
-_TYPE = "KubeletConfiguration"
 _MOST = 20
 _KEPT: tuple[Path, ...] = (
     *(("cgroupDriver",), ("clusterDNS",), ("clusterDomain",), ("featureGates",), ("staticPodPath",)),
@@ -44,7 +43,7 @@ def _kubelet_known_fields(subject: Obj, _: Inventory, __: Parameters) -> Iterato
     if subject.read(*_SIZING) is True and settings.get("systemReserved"):
         message = "autoSizingReserved and systemReserved exclude each other, and OpenShift refuses the whole object"
         yield subject.violation(message, *_SIZING).with_remedy("Delete autoSizingReserved, or systemReserved")
-    walk = Walk(settings, types()[_TYPE], _MOST + 1)
+    walk = Walk(settings, types()["KubeletConfiguration"], _MOST + 1)
     for misfit in walk.misfits[:_MOST]:
         violation = subject.violation(explain(misfit), *_PLACE, *misfit.path)
         yield violation.with_remedy(misfit.remedy) if misfit.remedy else violation
@@ -64,7 +63,6 @@ KUBELET_KNOWN_FIELDS = Rule(
     remedy="Write the field as in the kubelet's configuration v1beta1, and select the pool of the GPU nodes",
     source="platform-facts 1.11 and 4.3 rule 30, D-2.5, D-2.6",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_kubelet_known_fields,
     kinds=(KUBELET_CONFIG,),
 )
@@ -96,7 +94,6 @@ MACHINE_CONFIG_DROP_IN = Rule(
     remedy="Write a drop-in (systemd.units[].dropins) or a file below /etc, and set the label to the pool's name",
     source="E-19, platform-facts 1.11 and 4.3 rule 30",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_machine_config_drop_in,
     kinds=(MACHINE_CONFIG,),
 )

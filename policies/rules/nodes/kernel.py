@@ -130,7 +130,6 @@ SELINUX_ENFORCING = Rule(
     "run that way, add an exception with a last day",
     source="E-10, R-3.4.1-8, P-15",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_selinux_enforcing,
     kinds=KINDS,
 )

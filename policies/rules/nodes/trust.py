@@ -90,7 +90,6 @@ NODES_CONFINE_PODS = Rule(
     source="P-7; openshift/openshift-docs pull 89197, cri-o/cri-o pulls 1546 and 5551, "
     "kubernetes/kubernetes issue 38784",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_nodes_confine_pods,
     kinds=(MACHINE_CONFIG, KUBELET_CONFIG, PERFORMANCE_PROFILE),
 )
@@ -204,7 +203,6 @@ NODES_ROOT_REVIEWED = Rule(
     remedy="Have it reviewed, and write an exception for the object into policies/exceptions.yaml; or delete it",
     source="openshift/machine-config-operator pull 286 and issue 2634, openshift/cluster-node-tuning-operator pull 765",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_nodes_root_reviewed,
     kinds=(MACHINE_CONFIG, TUNED, PERFORMANCE_PROFILE, KUBELET_CONFIG),
 )

@@ -68,9 +68,6 @@ RUN_AS_USER_IN_RANGE = Rule(
 )
 
 
-_ADD = ("securityContext", "capabilities", "add")
-
-
 class BaselineCapabilities(Infrastructure):
     """Which capabilities may be added."""
 
@@ -91,7 +88,9 @@ def _baseline_capabilities(subject: Obj, _: Inventory, parameters: BaselineCapab
         if added and not all(capability(name) in parameters.capabilities for name in added):
             others = [name for name in added if capability(name) not in parameters.capabilities]
             if not parameters.excepts(subject):
-                yield container.violation(f"adds {', '.join(map(brief, others[:8]))}", *_ADD)
+                yield container.violation(
+                    f"adds {', '.join(map(brief, others[:8]))}", "securityContext", "capabilities", "add"
+                )
 
 
 BASELINE_CAPABILITIES = Rule(
@@ -106,9 +105,6 @@ BASELINE_CAPABILITIES = Rule(
     parameters=BaselineCapabilities,
     examine=_baseline_capabilities,
 )
-
-
-_DROP = ("securityContext", "capabilities", "drop")
 
 
 class DropAllCapabilities(Infrastructure, Admitting):
@@ -142,7 +138,7 @@ def _container(
         if not completed.missing:
             return
         reason = f"and leaves it to the SCC that admits it, which need not be {completed.scc}"
-    yield container.violation(f"{drops}, {reason}", *_DROP)
+    yield container.violation(f"{drops}, {reason}", "securityContext", "capabilities", "drop")
 
 
 DROP_ALL_CAPABILITIES = Rule(

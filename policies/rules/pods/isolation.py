@@ -11,7 +11,7 @@ from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
-from policies.manifests.values import Tree, Unknown, brief, mapping, read
+from policies.manifests.values import Tree, Unknown, brief, entries, mapping, read
 from policies.rule import ALL_KINDS, Rule
 from policies.views.crio import names_devices
 from policies.views.nodes import DISKS, OWN, is_system_path
@@ -158,13 +158,9 @@ def _no_host_path(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterato
         if path and is_system_path(path, parameters.local_paths, parameters.local_disks):
             yield subject.violation(f"is {path[:200]} of its node", "spec", "local", "path").with_remedy(_LOCAL)
     for pod in subject.pods:
-        if subject.unknown or _mentions(pod.tree.get("volumes")):
+        if subject.unknown or any(_HOST_PATH in mapping(volume) for volume in entries(pod.tree, "volumes")):
             for volume in pod.parts("volumes"):
                 yield from _volume(volume, (_HOST_PATH,), parameters)
-
-
-def _mentions(volumes: Tree) -> bool:
-    return isinstance(volumes, list) and any(_HOST_PATH in mapping(entry) for entry in volumes)
 
 
 def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Violation]:

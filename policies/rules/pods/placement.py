@@ -16,7 +16,6 @@ from policies.views.devices import gpus
 from policies.views.tenants import TAINTS, TENANTS, Tenancy, reached_taint
 
 _NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
-_ROLE = "node-role.kubernetes.io/"
 _OF_ALL = (
     ("spec", "runPolicy", "schedulingPolicy", "priorityClass"),
     ("spec", "schedulingPolicy", "priorityClass"),
@@ -72,7 +71,7 @@ def _flavor(subject: Obj, parameters: SchedulerDecides) -> Iterator[Violation]:
     for entry in subject.parts("spec", _TOLERATIONS):
         yield from _toleration(entry, parameters)
     for label in subject.mapping("spec", "nodeLabels"):
-        if label.startswith(_ROLE) and reached_taint(label, "", "", parameters.taints):
+        if label.startswith("node-role.kubernetes.io/") and reached_taint(label, "", "", parameters.taints):
             yield subject.violation(f"puts jobs on nodes with the label {label[:200]}", "spec", "nodeLabels", label)
 
 
@@ -130,7 +129,6 @@ NO_BARE_POD = Rule(
     remedy="Write it as a batch/v1 Job with backoffLimit and activeDeadlineSeconds",
     source="E-40",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_no_bare_pod,
     kinds=(POD,),
 )

@@ -103,12 +103,9 @@ ESCALATION_SET = Rule(
 )
 
 
-_FIELDS = ("hostNetwork", "hostPID", "hostIPC")
-
-
 def _no_host_namespaces(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for pod in subject.pods:
-        fields = [field for field in _FIELDS if field in pod.tree or subject.unknown]
+        fields = [field for field in ("hostNetwork", "hostPID", "hostIPC") if field in pod.tree or subject.unknown]
         shared = [field for field in fields if pod.read(field) not in (None, False)]
         if shared and not parameters.excepts(subject):
             for field in shared:

@@ -76,7 +76,6 @@ MOUNTS_HAVE_VOLUMES = Rule(
     remedy="Add the volume to the pod's volumes, or mount one that the pod has",
     source="E-25, E-54",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_mounts_have_volumes,
 )
 
@@ -152,6 +151,5 @@ SHARED_MEMORY = Rule(
     remedy=f"Mount an emptyDir with medium Memory at {_PLACE}, and set its sizeLimit and the container's memory limit",
     source="R-4.3-7, platform-facts 4.3 rule 15",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_shared_memory,
 )

@@ -42,7 +42,6 @@ RDMA_PLUGIN_CONFIG = Rule(
     source="E-11, E-12, R-3.4.2-3, platform-facts 1.3 and 4.3 rule 16; "
     "github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/113",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_rdma_plugin_config,
     kinds=KINDS,
 )
@@ -93,7 +92,6 @@ RDMA_SELECTORS = Rule(
     remedy='Write selectors, e.g. {"ifNames": ["ib0"]} or {"vendors": ["15b3"]}, instead of devices',
     source="E-12, platform-facts 1.3",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_rdma_selectors,
     kinds=KINDS,
     links=True,
@@ -202,7 +200,6 @@ RDMA_OFFERED = Rule(
     remedy="Ask for a resource that the plugin's configList names (resourcePrefix/resourceName), or add an entry to it",
     source="R-3.4.2-3, R-3.4.2-6, platform-facts 4.3 rule 16",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_rdma_offered,
     links=True,
 )

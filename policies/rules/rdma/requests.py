@@ -48,7 +48,6 @@ RDMA_EXACTLY_ONE = Rule(
     remedy=f'Write "1" for each {RDMA_PREFIX}<name>; for more bandwidth ask for several different ones',
     source="R-3.4.2-7, E-18",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_rdma_exactly_one,
 )
 

@@ -51,7 +51,6 @@ BINDING_ENDS_EXIST = Rule(
     remedy="Correct the name and the namespace, or add the missing object",
     source="R-3.4.3-5, R-3.4.3-7",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_binding_ends_exist,
     kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING),
     links=True,
@@ -125,7 +124,6 @@ RBAC_WELL_FORMED = Rule(
     remedy="Write roleRef: {apiGroup, kind, name} and subjects: [{kind: ServiceAccount, name, namespace}]",
     source="E-14, R-3.4.3-5, platform-facts 4.3",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_rbac_well_formed,
     kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING, *FORMER_RBAC),
 )
@@ -178,7 +176,6 @@ ROLE_NAMES_ITS_SCC = Rule(
     "SCC's name in resourceNames, in a rule of its own",
     source="R-3.4.3-4, E-13, platform-facts 4.3",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_role_names_its_scc,
     kinds=(ROLE, CLUSTER_ROLE),
 )

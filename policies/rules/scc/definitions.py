@@ -10,7 +10,6 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import Path, brief
 from policies.rule import Parameters, Rule
-from policies.scc import Release
 from policies.scc.volumes import ALL, NONE, SOURCES
 from policies.views.constraints import (
     ALL_CAPABILITIES,
@@ -46,7 +45,6 @@ SCC_REQUIRED_KEYS = Rule(
     remedy="Write the key: false for a boolean, [] for a list, 0 for the priority",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scc_required_keys,
     kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
 )
@@ -134,7 +132,6 @@ SCC_KNOWN_STRATEGIES = Rule(
     remedy="Write one of the known strategies, a uid for MustRunAs, and ranges from a smaller to a larger number",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scc_known_strategies,
     kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
 )
@@ -166,18 +163,15 @@ SCC_CAPABILITIES_DISJOINT = Rule(
     remedy="Keep each capability in one of the lists; drop ALL and allow the few that are needed",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scc_capabilities_disjoint,
     kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
 )
 
 
-_USERS = ("users", "groups")
-_RELEASES: tuple[Release, ...] = ("4.4", "current", "upgraded")
-
-
 def _scc_shipped_unchanged(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
-    bases = [base for release in _RELEASES if (base := shipped(release).get(subject.name)) is not None]
+    bases = [
+        base for release in ("4.4", "current", "upgraded") if (base := shipped(release).get(subject.name)) is not None
+    ]
     for field in min((_wider(subject, base) for base in bases), key=len, default=[]):
         value = subject.read(field)
         text = "absent" if value is None else brief(value)
@@ -187,7 +181,7 @@ def _scc_shipped_unchanged(subject: Obj, _: Inventory, __: Parameters) -> Iterat
 def _wider(subject: Obj, base: Mapping[str, Any]) -> list[str]:
     """Return the fields that give more than an SCC does; who may use it is a matter of other rules."""
     fields = (field for field in differing_fields(subject.tree, base) if field in subject.tree or not subject.partial)
-    return [field for field in fields if field not in _USERS and not is_tighter(field, subject.tree, base)]
+    return [field for field in fields if field not in ("users", "groups") and not is_tighter(field, subject.tree, base)]
 
 
 SCC_SHIPPED_UNCHANGED = Rule(
@@ -200,7 +194,6 @@ SCC_SHIPPED_UNCHANGED = Rule(
     remedy="Leave the SCC as OpenShift ships it, and write one of another name, with a Role and RoleBinding",
     source="P-5, platform-facts 1.10; openshift/openshift-docs pull 33416, openshift/origin issue 17453",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scc_shipped_unchanged,
     kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
 )

@@ -105,14 +105,12 @@ SCALE_CLASS_PARAMETERS = Rule(
     remedy="Delete one of the two; parameters of an existing class cannot be changed, so delete it and create it again",
     source="github.com/IBM/ibm-spectrum-scale-csi/blob/master/driver/csiplugin/gpfs_util.go and issues/583",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scale_class_parameters,
     kinds=(STORAGE_CLASS,),
 )
 
 
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
-_CLASS: Path = ("spec", "storageClassName")
 _PLAIN_FOLDER: Path = ("parameters", "volDirBasePath")
 """Parameter of classes whose volumes are plain folders, which have no quota."""
 _MIB = 1 << 20
@@ -132,7 +130,7 @@ def _scale_claim_size(subject: Obj, inventory: Inventory, parameters: ScaleClaim
     if subject.text("spec", "volumeName"):
         return  # a volume that exists
     quantity = subject.read(*_REQUEST)
-    size, name = amount(quantity), subject.read(*_CLASS)
+    size, name = amount(quantity), subject.read("spec", "storageClassName")
     if size is None or size >= parameters.block or not isinstance(name, str):
         return
     provisioner = inventory.get(STORAGE_CLASS, name)

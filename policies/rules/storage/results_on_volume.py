@@ -22,7 +22,6 @@ _KINDS = frozenset(
 )
 _HINT = re.compile(r"(?:dir|directory|path|folder|checkpoints?|results)[= ][\"' ]*/", re.IGNORECASE)
 _DEEPEST = 64
-_ENDS = ("dir", "directory", "path", "folder")
 _ALONE = frozenset({"checkpoint", "checkpoints", "results", "logdir", "outdir"})
 
 
@@ -102,7 +101,7 @@ def _names_results(option: str) -> bool:
     name = option.lstrip("-").lower().replace("-", "_")
     if name in _ALONE:
         return True
-    end = next((end for end in _ENDS if name.endswith(end)), None)
+    end = next((end for end in ("dir", "directory", "path", "folder") if name.endswith(end)), None)
     return end is not None and name.removesuffix(end).rstrip("_").rpartition("_")[2] in _KINDS
 
 

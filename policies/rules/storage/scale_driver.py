@@ -72,7 +72,6 @@ SCALE_CLUSTER_ID = Rule(
     remedy='Write ids in quotes, "16217308676014575381", and name the local one in localScaleCluster or with primary',
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scale_cluster_id,
     kinds=(CSI_SCALE_OPERATOR,),
 )
@@ -108,7 +107,6 @@ SCALE_GUI_TLS = Rule(
     remedy="Put the CA of the GUI's certificate into a ConfigMap, name it in cacert, and set secureSslMode: true",
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_scale_gui_tls,
     kinds=(CSI_SCALE_OPERATOR,),
 )

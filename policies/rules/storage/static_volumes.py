@@ -31,7 +31,6 @@ VOLUME_HANDLE = Rule(
     remedy="Write <cluster id>;<file system UID>;path=<path>, with the id of mmlscluster and the UID of mmlsfs --uid",
     source="R-4.2-2, R-4.2-8, platform-facts 1.9",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_volume_handle,
     kinds=(PERSISTENT_VOLUME,),
 )
@@ -175,7 +174,6 @@ VOLUME_ONE_NAMESPACE = Rule(
     "seLinuxOptions.level s0 in the pods",
     source="platform-facts 1.9, 4.3 rule 27; R-4.2-3",
     severity=Severity.ADVISORY,
-    parameters=Parameters,
     examine=_volume_one_namespace,
     kinds=(PERSISTENT_VOLUME,),
     links=True,

@@ -92,7 +92,9 @@ def _unpaired(claim: Obj, bindings: Pairs) -> Iterator[Violation]:
         message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
         yield claim.violation(message, "spec", "selector")
         volumes = bindings.by_class.get(claim.text(*_CLASS), ())
-        if len(volumes) <= _SEARCHED and not any(_labelled(volume, labels) for volume in volumes):
+        if len(volumes) <= _SEARCHED and not any(
+            labels.items() <= volume.mapping("metadata", "labels").items() for volume in volumes
+        ):
             yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
     elif claim.read(*_CLASS) == "":
         yield claim.violation("has neither volumeName nor class: it may get any volume without class", *_CLASS)
@@ -101,10 +103,6 @@ def _unpaired(claim: Obj, bindings: Pairs) -> Iterator[Violation]:
         yield claim.violation(message, *_CLASS)
     elif (name := claim.text(*_CLASS)) and bindings.by_class.get(name):
         yield claim.violation(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
-
-
-def _labelled(volume: Obj, labels: Mapping[Any, Any]) -> bool:
-    return labels.items() <= volume.mapping("metadata", "labels").items()
 
 
 def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
@@ -163,7 +161,6 @@ VOLUME_CLAIM_PAIR = Rule(
     remedy="Set claimRef in the volume and volumeName in the claim, with the same storageClassName and accessModes",
     source="E-36, R-4.2-4, R-4.2-7, platform-facts 4.3 rule 26",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
     examine=_examine,
     kinds=(PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM),
     links=True,
