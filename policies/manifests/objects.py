@@ -15,11 +15,10 @@ from core.apis.kinds import Path as TemplatePath
 from policies.manifests.inner_objects import CARRIERS, OPERATOR_VERSION, TEXT_HOLDERS, inner_objects
 from policies.manifests.part import Root
 from policies.manifests.pod_specs import pod_specs
-from policies.manifests.pods import Container, Pod, Step
+from policies.manifests.pods import Container, Pod, Step, is_virtual_machine, machine_pods
 from policies.manifests.templates import OBJECTS, late_values
 from policies.manifests.train_jobs import TrainedPod, trained_pod
 from policies.manifests.values import Path, ReadLog, Tree, Unknown, entries, read, text
-from policies.manifests.virtual_machines import is_virtual_machine, machine_pods
 
 _LIST = "List"
 _LEVELS = 16

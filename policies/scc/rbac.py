@@ -18,8 +18,7 @@ from core.apis.kinds import (
     SERVICE_ACCOUNT,
     Kind,
 )
-from policies.manifests.label_selectors import is_empty, selects
-from policies.manifests.values import Tree, read
+from policies.manifests.values import Tree, is_empty, read, selects
 
 T = TypeVar("T")
 

@@ -14,8 +14,7 @@ from policies.scc import REQUIRED_ANNOTATION, InvalidPod, Namespace, Reason, Rel
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE, about_profile
-from policies.views.accounts import ANYBODY, accounts
-from policies.views.namespaces import STAND_IN, UNKNOWN, Allocation, Namespaces
+from policies.views.accounts import ANYBODY, STAND_IN, UNKNOWN, Allocation, Namespaces, accounts
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC", "hostUsers", "os", "securityContext")
 _OF_CONTAINER = ("securityContext", "ports")

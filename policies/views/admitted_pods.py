@@ -12,9 +12,8 @@ from policies.manifests.pods import Container, Pod
 from policies.manifests.values import read
 from policies.rule import Parameters
 from policies.scc import Release
-from policies.views.accounts import account_of, built_in_namespace, exempt, exists
+from policies.views.accounts import Allocation, account_of, built_in_namespace, exempt, exists
 from policies.views.admission import Admission, admission, hidden
-from policies.views.namespaces import Allocation
 
 
 class Admitting(Parameters):

@@ -10,10 +10,9 @@ from core.apis.kinds import CLUSTER_QUEUE, CRON_JOB, KUEUE, LOCAL_QUEUE, NAMESPA
 from core.apis.names import KUEUE_MANAGED, NAMESPACE_NAME, QUEUE_NAME
 from policies.findings import Severity
 from policies.manifests.inventory import Inventory
-from policies.manifests.label_selectors import is_empty, selects
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
-from policies.manifests.values import Path, Tree, is_mapping, read
+from policies.manifests.values import Path, Tree, is_empty, is_mapping, read, selects
 from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.devices import gpus
 from policies.views.tenants import TENANTS, Tenancy

@@ -26,7 +26,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Tree
 from policies.rule import Rule
-from policies.views.namespaces import ids
+from policies.views.accounts import ids
 from policies.views.tenants import TAINTS, TENANTS, Tenancy, in_one_of, reached_taint
 
 _NOTES = ("metadata", "annotations")

@@ -11,7 +11,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, brief, read
 from policies.rule import Parameters, Rule
-from policies.views import crio, kubelet
+from policies.views import runtime
 from policies.views.nodes import Text, arguments, canonical, profiles, texts
 
 _KUBELET: Path = ("spec", "kubeletConfig")
@@ -21,18 +21,18 @@ _KUBELET_FILES = ("/etc/kubernetes/kubelet*", "/etc/openshift/kubelet*")
 _MOUNTS = "/etc/containers/mounts.conf"
 _TOOLKIT = "/etc/nvidia-container-runtime/config.toml"
 _BY_VARIABLE = "accept-nvidia-visible-devices-envvar-when-unprivileged"
-_RUNTIME_FILES = (*crio.FILES, *(f"{folder}/*" for folder in crio.HOOKS), *_KUBELET_FILES, _MOUNTS, _TOOLKIT)
+_RUNTIME_FILES = (*runtime.FILES, *(f"{folder}/*" for folder in runtime.HOOKS), *_KUBELET_FILES, _MOUNTS, _TOOLKIT)
 _RUNTIME, _AGENT = ("crio", "cri-o"), ("kubelet",)
 _UNITS = tuple(f"{service}*.service" for service in (*_RUNTIME, *_AGENT))
 
 
 def _nodes_confine_pods(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.kind == KUBELET_CONFIG.kind:
-        for effect, path in kubelet.field_openings(subject.mapping(*_KUBELET)):
+        for effect, path in runtime.field_openings(subject.mapping(*_KUBELET)):
             yield subject.violation(f"opens the kubelet, which {effect}", *_KUBELET, *path)
         return
     if subject.kind == PERFORMANCE_PROFILE.kind:
-        for effect in kubelet.file_openings(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
+        for effect in runtime.file_openings(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
             yield subject.violation(f"opens the kubelet, which {effect}", *_EXPERIMENTAL)
         return
     for file in texts(subject):
@@ -52,22 +52,22 @@ def _effects(file: Text, name: str) -> Iterator[str]:
     if not file.unit:
         yield from _configured(file.text, name)
     if _is_of(name, _RUNTIME):
-        yield from crio.option_effects(file.text)
+        yield from runtime.option_effects(file.text)
     if _is_of(name, _AGENT):
-        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.option_openings(file.text))
+        yield from (f"opens the kubelet, which {effect}" for effect in runtime.option_openings(file.text))
 
 
 def _configured(text: str, name: str) -> Iterator[str]:
-    if any(fnmatchcase(name, pattern) for pattern in crio.FILES):
-        yield from crio.file_effects(text)
-    elif any(name.startswith(f"{folder}/") for folder in crio.HOOKS):
-        if crio.hook_scope(text) == "all":
+    if any(fnmatchcase(name, pattern) for pattern in runtime.FILES):
+        yield from runtime.file_effects(text)
+    elif any(name.startswith(f"{folder}/") for folder in runtime.HOOKS):
+        if runtime.hook_scope(text) == "all":
             yield "runs a program as root beside every container, which may give it anything"
     elif any(fnmatchcase(name, pattern) for pattern in _KUBELET_FILES):
-        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.file_openings(text))
+        yield from (f"opens the kubelet, which {effect}" for effect in runtime.file_openings(text))
     elif name == _MOUNTS and any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
         yield "mounts folders of the node into every container"
-    elif name == _TOOLKIT and read(crio.toml(text), _BY_VARIABLE) is True:
+    elif name == _TOOLKIT and read(runtime.toml(text), _BY_VARIABLE) is True:
         yield "lets every container choose GPUs by NVIDIA_VISIBLE_DEVICES"
 
 
@@ -120,7 +120,7 @@ _ROOT_FILES: tuple[tuple[str, str], ...] = (
     ("/etc/cdi/*", "names devices that containers can be given"),
     ("/run/cdi/*", "names devices that containers can be given"),
     ("/etc/containers/policy.json", "decides whose images nodes trust"),
-    *((f"{folder}/*", "runs as root beside the containers that it chooses") for folder in crio.HOOKS),
+    *((f"{folder}/*", "runs as root beside the containers that it chooses") for folder in runtime.HOOKS),
 )
 _CONTENTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (

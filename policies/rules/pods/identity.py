@@ -12,10 +12,9 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import brief
 from policies.rule import Rule
-from policies.views.accounts import built_in_namespace, exempt
+from policies.views.accounts import Namespaces, built_in_namespace, exempt, ids
 from policies.views.admitted_pods import Admitted, Admitting, admitted_pod
 from policies.views.constraints import capability
-from policies.views.namespaces import Namespaces, ids
 from policies.views.tenants import AGENTS, Infrastructure
 
 _USER = ("securityContext", "runAsUser")

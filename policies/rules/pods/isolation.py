@@ -13,8 +13,8 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, Unknown, brief, entries, mapping, read
 from policies.rule import ALL_KINDS, Rule
-from policies.views.crio import names_devices
 from policies.views.nodes import DISKS, OWN, is_system_path
+from policies.views.runtime import names_devices
 from policies.views.tenants import AGENTS, Infrastructure
 
 _CONTEXT = "securityContext"

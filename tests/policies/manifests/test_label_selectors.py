@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from policies.manifests.label_selectors import selects, selects_some
+from policies.manifests.values import selects, selects_some
 
 
 def _among(operator: str, *values: str) -> dict[str, Any]:

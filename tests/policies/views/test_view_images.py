@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from policies.views.images import Image, of_containerfile, parse
-from policies.views.named_images import images_of
+from policies.views.images import Image, images_of, of_containerfile, parse
 
 DIGEST = f"sha256:{'0' * 64}"
 

@@ -8,8 +8,7 @@ from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL,
 from core.apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from core.apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
 from core.wording import plural
-from policies.manifests.label_selectors import selects_some
-from policies.manifests.values import entries, mapping, read
+from policies.manifests.values import entries, mapping, read, selects_some
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource, finished, status_source
 from toolkit.review.section import Line, Section, section

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from core.apis import kinds
 from core.apis.names import MACHINE_CONFIG_ROLE
-from policies.manifests.label_selectors import selects
+from policies.manifests.values import selects
 from toolkit.simulator import pods
 from toolkit.simulator.actors import kubelet_settings
 from toolkit.simulator.actors.api import Object

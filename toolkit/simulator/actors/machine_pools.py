@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from core.apis import quantity
 from core.hardware.profiles import Profile
-from policies.manifests.label_selectors import selects
+from policies.manifests.values import selects
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import ignition, kubelet_settings
 from toolkit.simulator.actors.api import Object

@@ -3,7 +3,7 @@
 import logging
 
 from core.apis import kinds
-from policies.manifests.label_selectors import selects
+from policies.manifests.values import selects
 from toolkit.simulator import pods
 from toolkit.simulator.actors import ignition, machine_pools
 from toolkit.simulator.actors.api import EVICTION, ApiError, Object

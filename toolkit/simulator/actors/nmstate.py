@@ -3,7 +3,7 @@
 import json
 
 from core.apis import kinds
-from policies.manifests.label_selectors import selects
+from policies.manifests.values import selects
 from toolkit.simulator import names, pods
 from toolkit.simulator.access import rbac
 from toolkit.simulator.access.rbac import OWN, READ, Rule

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.manifests.label_selectors import selects
+from policies.manifests.values import selects
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import scale_core, scale_csi
 from toolkit.simulator.actors.api import SCALE_DAEMON, Object

@@ -11,8 +11,7 @@ from typing import Any
 
 from components.nodes.node_pool import BUILT_IN
 from core.apis import kinds, names
-from policies.manifests.label_selectors import selects_some
-from policies.manifests.values import mapping, read
+from policies.manifests.values import mapping, read, selects_some
 from stacks.settings.gpu import GpuOperatorSettings, SpecialResourceSettings
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata

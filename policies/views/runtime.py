@@ -1,17 +1,64 @@
-"""What CRI-O's configuration gives every container of a node, requested or not.
+"""What configurations of CRI-O and of the kubelet give every container of a node, requested or not.
 
-Read from its files and from the options of its unit. The texts are other people's: nothing here raises. Source:
-cri-o/cri-o, docs/crio.conf.5.md.
+They are read from files and from the options of units. The texts are other people's: nothing here raises. Source of the
+former: cri-o/cri-o, docs/crio.conf.5.md.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename
-from typing import Any
+from typing import Any, NamedTuple
 
-from policies.manifests.values import Tree, read
+from policies.manifests.values import Path, Tree, read
 from policies.views.constraints import capability
+
+_OPEN_PORT = "serves the state of all its pods to whoever reaches its port {}"
+_ANONYMOUS = "takes requests without credentials"
+_ALL_ALLOWED = "lets whoever reaches it run commands in all its pods"
+_OPTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"--anonymous-auth(?:[= ]true)?(?=[\s\"'\\]|$)", re.MULTILINE), _ANONYMOUS),
+    (re.compile(r"--authorization-mode[= ][\"']?AlwaysAllow\b"), _ALL_ALLOWED),
+)
+_FIELDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\banonymous[\"']?\s*:\s*\{?\s*[\"']?enabled[\"']?\s*:\s*true\b"), _ANONYMOUS),
+    (re.compile(r"\bmode[\"']?\s*:\s*[\"']?AlwaysAllow\b"), _ALL_ALLOWED),
+)
+_READ_ONLY = re.compile(r"\breadOnlyPort[\"']?\s*:\s*([1-9]\d{0,4})\b")
+_PORT = re.compile(r"--read-only-port[= ][\"']?([1-9]\d{0,4})\b")
+
+
+class Opening(NamedTuple):
+    """What a kubelet allows, as the end of a sentence, and the field that allows it."""
+
+    what: str
+    path: Path
+
+
+def field_openings(settings: Tree) -> Iterator[Opening]:
+    """Yield what the fields of a KubeletConfiguration allow."""
+    if read(settings, "authentication", "anonymous", "enabled") is True:
+        yield Opening(_ANONYMOUS, ("authentication", "anonymous", "enabled"))
+    if read(settings, "authorization", "mode") == "AlwaysAllow":
+        yield Opening(_ALL_ALLOWED, ("authorization", "mode"))
+    port = read(settings, "readOnlyPort")
+    if isinstance(port, int) and port > 0:
+        yield Opening(_OPEN_PORT.format(port), ("readOnlyPort",))
+
+
+def file_openings(text: str) -> Iterator[str]:
+    """Yield what a file of the kubelet's allows, in YAML or JSON, whatever its form; no alias of it is followed."""
+    yield from (effect for pattern, effect in _FIELDS if pattern.search(text))
+    if port := _READ_ONLY.search(text):
+        yield _OPEN_PORT.format(port[1])
+
+
+def option_openings(text: str) -> Iterator[str]:
+    """Yield what options on a command line allow."""
+    yield from (effect for pattern, effect in _OPTIONS if pattern.search(text))
+    if port := _PORT.search(text):
+        yield _OPEN_PORT.format(port[1])
+
 
 FILES = ("/etc/crio/crio.conf", "/etc/crio/crio.conf.d/*")
 HOOKS = ("/etc/containers/oci/hooks.d", "/run/containers/oci/hooks.d", "/usr/share/containers/oci/hooks.d")
@@ -31,12 +78,12 @@ _RUNTIMES = frozenset({"", "runc", "crun", "kata", "kata-qemu", "runsc", "gvisor
 _UNCONFINED = "unconfined"
 _ADDED = "additional_devices"
 _LISTS = frozenset({"default_capabilities", _ADDED, "allowed_devices", "hooks_dir", "default_mounts"})
-_FIELDS = (
+_CRIO_FIELDS = (
     *("default_capabilities", _ADDED, "allowed_devices", "default_runtime", "seccomp_profile", "apparmor_profile"),
     *("selinux", "hooks_dir", "default_mounts", "default_mounts_file"),
 )
 _OPTION = re.compile(
-    rf"(?:--|CONTAINER_)({'|'.join(_FIELDS)})(?:[= ]\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+))?".replace("_", "[-_]"),
+    rf"(?:--|CONTAINER_)({'|'.join(_CRIO_FIELDS)})(?:[= ]\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+))?".replace("_", "[-_]"),
     re.IGNORECASE,
 )
 
