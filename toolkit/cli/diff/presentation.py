@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from toolkit.cli.ci.comment import whole
+from toolkit.cli.ci import comment_thread
 from toolkit.cli.shared.console import console, print_text
 from toolkit.cli.shared.errors import Problem, explain
 from toolkit.cli.shared.options import STANDARD_OUTPUT, write_text
@@ -19,16 +19,16 @@ def write_comment(path: Path, review: Review) -> Path | None:
     """Write the comment; return the file of the whole review, or None where the comment has all of it."""
     short, long = comment.write(review), comment.write(review, limit=None)
     write_text(path, short)
-    _remove_file(whole.file_of(path))
+    _remove_file(comment_thread.whole_file(path))
     if short == long or not path.is_file():  # not /dev/stdout
         return None
-    write_text(whole.file_of(path), long)
-    return whole.file_of(path)
+    write_text(comment_thread.whole_file(path), long)
+    return comment_thread.whole_file(path)
 
 
 def _remove_comment(path: Path) -> None:
     """Remove the files of an earlier review; a link or a device stays."""
-    for file in (path, whole.file_of(path)):
+    for file in (path, comment_thread.whole_file(path)):
         _remove_file(file)
 
 
@@ -43,10 +43,10 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
 
     Differences of single objects, often thousands of lines, are shown where no file has them.
     """
-    whole = _files(review, output, as_json)
+    comment_thread = _files(review, output, as_json)
     console.print(terminal.write(review, differences=output is None), end="")
     if output not in (None, STANDARD_OUTPUT):
-        longer = f"; it was shortened, and the whole review is in {whole}" if whole else ""
+        longer = f"; it was shortened, and the whole review is in {comment_thread}" if comment_thread else ""
         print_text(f"the comment, with what differs in each object, is in {output}{longer}")
 
 
@@ -75,7 +75,7 @@ def refused(review: Review) -> bool:
 
 
 def _files(review: Review, output: Path | None, as_json: Path | None) -> Path | None:
-    whole = write_comment(output, review) if output is not None else None
+    comment_thread = write_comment(output, review) if output is not None else None
     if as_json is not None:
         write_text(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")
-    return whole
+    return comment_thread

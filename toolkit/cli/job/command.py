@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import pulumi
 import typer
 import yaml
 
@@ -15,14 +16,18 @@ from core.apis.nccl import Transport
 from policies import exceptions
 from policies.check import configured_checker
 from policies.findings import Severity
+from stacks.layers import workloads
+from stacks.loading.settings import PROJECT
+from stacks.settings.platform import Settings
 from toolkit.cli.check import text_report
 from toolkit.cli.check.examination import Result, examine
 from toolkit.cli.check.sources import Source, of_stack
-from toolkit.cli.job.manifest import objects
 from toolkit.cli.job.request import Request, requested
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, STANDARD_OUTPUT, StackOption, file_option, write_text
+from toolkit.render.manifests import managed_by, manifests
+from toolkit.render.recorder import record
 
 ProgramArgument = Annotated[
     str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/reference/programs.md.")
@@ -86,7 +91,7 @@ def command(
     settings, requested_job = requested(request, stacks.read(stack).settings)
     job = requested_job.id
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
-    manifest = heading + _text(objects(settings, stack))
+    manifest = heading + _text(manifests_of(settings, stack))
     _require_allowed(_examined(manifest, job, stack))
     write_text(output, manifest)
     if output != STANDARD_OUTPUT:
@@ -119,3 +124,14 @@ def _require_allowed(result: Result) -> None:
         )
     for located in result.findings:
         typer.echo(f"advice: {located.finding.rule}: {located.finding.message}; {located.finding.remedy}", err=True)
+
+
+def manifests_of(settings: Settings, stack: str) -> list[dict[str, Any]]:
+    """Return the manifests of the settings' workloads, the job itself last: it needs the others."""
+    recorded = record(
+        lambda: workloads.build(settings, (), (), lambda *_: "", locks={}, opts=pulumi.ResourceOptions()),
+        stack=stack,
+        project=PROJECT,
+    )
+    managed = [managed_by(None, manifest) for manifest in manifests(recorded)]
+    return sorted(managed, key=lambda manifest: "template" in manifest["spec"] or "job" in manifest["kind"].lower())

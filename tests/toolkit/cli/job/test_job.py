@@ -12,7 +12,7 @@ from stacks.loading.settings import load, parse
 from tests.support.commands import finished, run
 from tests.support.stack_settings import changed
 from toolkit.cli.job import command as module
-from toolkit.cli.job.manifest import objects
+from toolkit.cli.job.command import manifests_of
 from toolkit.cli.job.request import Request, requested
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -51,7 +51,7 @@ def test_a_job_of_several_objects_ends_with_the_job() -> None:
     """A Service is there before the pods that look for each other by it."""
     settings = parse(changed(STACK, trainer=None), "test")
     found, _ = requested(Request("train-torch", "training", gpus=16, name="mine"), settings)
-    assert [each["kind"] for each in objects(found, STACK)] == ["Service", "Job"]
+    assert [each["kind"] for each in manifests_of(found, STACK)] == ["Service", "Job"]
 
 
 def test_no_engine_manages_it() -> None:
@@ -145,4 +145,4 @@ def test_stacks_jobs_are_not_rendered_with_it() -> None:
     """The settings that come back have the request alone."""
     settings, job = requested(Request("cuda-vector-add", "training", gpus=1), load(STACK, ROOT))
     assert [each for stage in settings.stages for each in stage.workloads] == [job.workload]
-    assert [each["metadata"]["name"] for each in objects(settings, STACK)] == ["cuda-vector-add"]
+    assert [each["metadata"]["name"] for each in manifests_of(settings, STACK)] == ["cuda-vector-add"]

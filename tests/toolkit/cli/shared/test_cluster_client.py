@@ -162,13 +162,13 @@ def test_one_client_queries_clusters() -> None:
     )
     users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
     assert users == {
-        *("shared/cluster_client.py", "shared/cluster_writes.py", "ci/comment/hosts.py"),
+        *("shared/cluster_client.py", "shared/cluster_writes.py", "ci/comment_hosts.py"),
         *("hardware/job_writer.py", "nodes/node_marks.py"),
-        *("data/discover.py", "data/scale_gui.py", "suite/alertmanager.py"),
+        *("data/discover.py", "data/scale_gui.py", "suite/command.py"),
     }
     assert _importers("cluster_writes") == {"hardware/job_writer.py", "nodes/node_marks.py"}
     assert _importers("job_writer") == {"hardware/node_run.py"}
-    assert _importers("node_marks") == {"nodes/node_fitness.py"}
+    assert _importers("node_marks") == {"nodes/command.py"}
 
 
 def _importers(module: str) -> set[str]:

@@ -13,7 +13,7 @@ from tests.toolkit.evidence.criteria.cases import TABLE, nccl, slower
 from toolkit.cli.shared import results, session
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.suite import command, history, suite_rounds
+from toolkit.cli.suite import command, suite_rounds
 from toolkit.evidence.records import read as stored
 from toolkit.evidence.verdict import Ended
 
@@ -24,12 +24,12 @@ def test_a_round_is_stored_once_and_the_median_is_compared(
     """Rounds outlive the cluster's copies of them: what is stored is not read again."""
     before = Rounds(runs(FIRST) | runs(SECOND))
     monkeypatch.setattr(session, "cluster", lambda _: before)
-    history.of_stack(suite_stack, [], everything=False, plain=True)
+    command.judge_rounds(suite_stack, [], everything=False, plain=True)
     assert len(before.read_logs) == 10
     after = Rounds(runs(SECOND) | runs(THIRD, by=1.2), release="4.22")
     monkeypatch.setattr(session, "cluster", lambda _: after)
     capsys.readouterr()
-    assert history.of_stack(suite_stack, [], everything=False, plain=True) == 1
+    assert command.judge_rounds(suite_stack, [], everything=False, plain=True) == 1
     assert sorted(after.read_logs) == sorted(runs(THIRD))
     rounds = [kept.run for kept in stored(results.rounds(suite_stack))]
     assert [f"{each.time:{suite.ROUND_FORMAT}}" for each in rounds] == [FIRST, SECOND, THIRD]
@@ -39,7 +39,7 @@ def test_a_round_is_stored_once_and_the_median_is_compared(
     alerts = [each for each in verdicts if each["criterion"] == "as-fast-as-before"]
     assert {each["status"] for each in alerts} == {"fail"}
     assert all(has(each["measured"], "20.0% worse", "OpenShift 4.21 became 4.22") for each in alerts)
-    assert history.of_stack(suite_stack, [str(results.rounds(suite_stack))], everything=False, plain=True) == 1
+    assert command.judge_rounds(suite_stack, [str(results.rounds(suite_stack))], everything=False, plain=True) == 1
 
 
 def test_a_round_under_way_is_left_out(suite_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,4 +73,4 @@ def test_logs_of_a_round_are_judged_without_a_cluster(suite_stack: Stack, tmp_pa
 def test_history_is_of_a_stack_with_a_suite(dev: Stack) -> None:
     """For a stack without a suite the message has where to add one."""
     with pytest.raises(Problem, match="stack dev has no suite"):
-        history.of_stack(dev, [], everything=False, plain=True)
+        command.judge_rounds(dev, [], everything=False, plain=True)

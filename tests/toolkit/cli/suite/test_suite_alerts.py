@@ -23,7 +23,7 @@ from tests.support.suite_rounds import FIRST, SECOND, THIRD, Rounds, runs
 from toolkit.cli.shared import session
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.suite import alertmanager, history
+from toolkit.cli.suite import command
 
 FOURTH = "2611280200"
 API = "/api/v2/alerts"
@@ -78,7 +78,7 @@ def sent(
 ) -> list[dict[str, Any]]:
     """Return the alerts that are sent when these runs have ended."""
     monkeypatch.setattr(session, "cluster", lambda _: Rounds(some))
-    history.of_stack(stack, [], everything=False, plain=True, alertmanager=recorder.url)
+    command.judge_rounds(stack, [], everything=False, plain=True, alertmanager=recorder.url)
     return recorder.kept[-1][2]
 
 
@@ -96,7 +96,7 @@ def test_a_worse_round_is_sent_and_a_good_one_ends_its_alerts(
     suite_stack: Stack, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The alerts of a figure have the same labels in both rounds, and the first describes how much worse it is."""
-    monkeypatch.setenv(alertmanager.TOKEN, "a-token")
+    monkeypatch.setenv(command.TOKEN, "a-token")
     worse, good = (
         figures(sent(suite_stack, recorder, some, monkeypatch))
         for some in (runs(FIRST) | runs(SECOND) | runs(THIRD, by=1.2), runs(FOURTH))
@@ -143,6 +143,6 @@ def test_receivers_of_the_stack_get_them(tmp_path: Path) -> None:
 def test_what_cannot_be_sent_is_one_message() -> None:
     """An address that does not answer, and one that refuses, are named with the remedy."""
     with pytest.raises(Problem, match=r"--alertmanager http://127\.0\.0\.1:9 does not answer"):
-        alertmanager.send("http://127.0.0.1:9", [])
-    with recording(403) as refusing, pytest.raises(Problem, match=rf"answers 403\n.*{alertmanager.TOKEN}"):
-        alertmanager.send(refusing.url, [])
+        command.send_alerts("http://127.0.0.1:9", [])
+    with recording(403) as refusing, pytest.raises(Problem, match=rf"answers 403\n.*{command.TOKEN}"):
+        command.send_alerts(refusing.url, [])

@@ -10,7 +10,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
-from toolkit.cli.ci.comment.thread import Comment, Thread
+from toolkit.cli.ci.comment_thread import Comment, Thread
 from toolkit.cli.shared.errors import Problem
 
 _TIMEOUT = 20.0  # seconds

@@ -12,8 +12,8 @@ from werkzeug.wrappers import Request, Response
 
 from tests.support.http_server import as_json, serving
 from toolkit.cli.app import app
-from toolkit.cli.ci.comment import hosts, whole
-from toolkit.cli.ci.comment.thread import marker
+from toolkit.cli.ci import comment_hosts, comment_thread
+from toolkit.cli.ci.comment_thread import marker
 from toolkit.cli.shared.errors import Problem
 
 SIGN = "<!-- hpc diff stack=dev -->"
@@ -193,11 +193,11 @@ def test_the_artefacts_of_a_job(
     """On GitLab the link leads to the file, where it is in the project; elsewhere the sentence has no link."""
     monkeypatch.chdir(tmp_path)
     file = Path("o", "d.md")
-    assert whole.sentence(file, environment) == ""
+    assert comment_thread.whole_sentence(file, environment) == ""
     file.parent.mkdir()
-    whole.file_of(file).write_text("all of it")
+    comment_thread.whole_file(file).write_text("all of it")
     job = f"[this job]({address})" if address else "the job that wrote this"
-    assert f"`d.whole.md`, an artefact of {job}." in whole.sentence(file, environment)
+    assert f"`d.whole.md`, an artefact of {job}." in comment_thread.whole_sentence(file, environment)
 
 
 @pytest.mark.parametrize(("first", "found"), [(SIGN, SIGN), ("# dev", ""), ("<!-- open", ""), ("", "")])
@@ -220,6 +220,6 @@ def test_an_answer_that_repeats_the_token_is_shown_without_it(monkeypatch: pytes
     answer.status_code, answer._content = 500, json.dumps({"message": "x" * 190 + " Bearer planted-token!"}).encode()
     monkeypatch.setattr(requests.Session, "request", lambda *_, **__: answer)
     with pytest.raises(Problem, match=r"answered with 500: x+ Bearer") as refused:
-        hosts._Http("http://host", {"Authorization": "Bearer planted-token"}).ask("GET", "/user")
+        comment_hosts._Http("http://host", {"Authorization": "Bearer planted-token"}).ask("GET", "/user")
     assert "planted" not in str(refused.value)
     assert "pla" not in str(refused.value)

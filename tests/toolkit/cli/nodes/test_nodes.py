@@ -15,7 +15,7 @@ from core.apis.client import MERGE_PATCH
 from tests.support.commands import finished
 from tests.support.http_server import as_json, kubeconfig, serving
 from tests.support.messages import has
-from toolkit.cli.nodes import command, node_fitness, node_marks
+from toolkit.cli.nodes import command, node_marks
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
@@ -129,7 +129,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Stack:
             if one.job in only and one.shape and one.prints == ("preflight",) and one.nodes[0] in logs
         ]
 
-    monkeypatch.setattr(node_fitness, "gather", gather)
+    monkeypatch.setattr(command, "gather", gather)
     return found
 
 
@@ -179,7 +179,7 @@ def test_the_next_test_of_a_pair_is_a_workload() -> None:
     """Two nodes to test next are an RDMA test of the stack, more are named."""
     settings = stacks.read(STACK).settings
     found = Fitnesses(nodes=(), next=(NODE.format(1), NODE.format(3)))
-    (workload,) = yaml.safe_load(node_fitness.next_test(found, settings).partition("\n")[2])
+    (workload,) = yaml.safe_load(command.next_test(found, settings).partition("\n")[2])
     assert workload == {
         "kind": "rdma-test",
         "name": "pair-test",
@@ -189,4 +189,4 @@ def test_the_next_test_of_a_pair_is_a_workload() -> None:
         "hca": "mlx5_0",
     }
     half = found.model_copy(update={"next": ("a", "b", "c")})
-    assert node_fitness.next_test(half, settings).endswith("together next: a, b, c")
+    assert command.next_test(half, settings).endswith("together next: a, b, c")

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.ci.comment import whole
-from toolkit.cli.ci.comment.hosts import ForbiddenError, thread
-from toolkit.cli.ci.comment.thread import marker, publish
+from toolkit.cli.ci import comment_thread
+from toolkit.cli.ci.comment_hosts import ForbiddenError, thread
+from toolkit.cli.ci.comment_thread import marker, publish
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
 
@@ -36,7 +36,7 @@ def command(file: FileArgument) -> None:
             f"{file} does not begin with the hidden line by which a comment is found again",
             "Name what `./hpc diff --stack STACK -o FILE` wrote.",
         )
-    body += whole.sentence(file, os.environ)
+    body += comment_thread.whole_sentence(file, os.environ)
     try:
         pull_request = thread(os.environ)
         if pull_request is not None:

@@ -1,1 +1,0 @@
-"""`./hpc ci comment`: put a review onto a pull request."""
