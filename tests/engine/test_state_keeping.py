@@ -20,7 +20,7 @@ from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.state import check, init, restore_plan, rotation
+from toolkit.cli.state import check, init, restore, rotate
 from toolkit.engine.tools import find
 
 pytestmark = pytest.mark.engine
@@ -121,12 +121,12 @@ def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_p
     project.configure(*second)
     assert project.up().status == 0
 
-    found, cluster = restore_plan.from_version(backend, "dev", old.id)
-    restore_plan.require_own(lab.stack, found, cluster, "any")
-    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    found, cluster = restore.from_version(backend, "dev", old.id)
+    restore.require_own(lab.stack, found, cluster, "any")
+    plan = restore.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
     assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
-    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before.json")
+    access.write(lab.engine, lab.backend, plan.present, plan.document, tmp_path / "before.json")
     assert len(older_states.resources(access.read_backup(tmp_path / "before.json").deployment)) == len(
         project_state(lab)
     )
@@ -135,8 +135,8 @@ def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_p
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
     assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
 
-    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
-    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before-again.json")
+    plan = restore.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    access.write(lab.engine, lab.backend, plan.present, plan.document, tmp_path / "before-again.json")
     project.configure(*first)
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, {"a"}, {"c"}), done.text
@@ -151,17 +151,17 @@ def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_p
     assert project.pulumi("stack", "rm", "--force", "--yes", "--preserve-config").status == 0
     assert [row.status for row in check.check_stack(backend, "dev")] == [bucket_parts.BAD]
     assert project.pulumi("stack", "init", "dev").status == 0
-    found, _ = restore_plan.from_file(file)
-    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
-    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before-all.json")
+    found, _ = restore.from_file(file)
+    plan = restore.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    access.write(lab.engine, lab.backend, plan.present, plan.document, tmp_path / "before-all.json")
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
     assert {row.status for row in check.check_stack(backend, "dev")} == {bucket_parts.GOOD}
 
     backend.store.write(backend.key("dev"), b'{"version"')
-    plan = restore_plan.plan(lab.stack, lab.engine, backend, found, lab.live)
-    damaged = restore_plan.backup_of(lab.stack, plan)
-    restore_plan.carry_out(lab.engine, lab.backend, plan, damaged)
+    plan = restore.plan(lab.stack, lab.engine, backend, found, lab.live)
+    damaged = access.backup_place(lab.stack, "damaged")
+    access.write(lab.engine, lab.backend, plan.present, plan.document, damaged)
     assert damaged.read_bytes() == b'{"version"'
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
@@ -182,7 +182,7 @@ def test_new_keys(lab: _StackInBucket, namespace: str) -> None:
     assert b"planted" not in (lab.backend.read("dev") or b"")
     before = lab.stack.file.read_text()
 
-    done = rotation.rotate(lab.stack, lab.engine, {}, rotation.PASSPHRASE, "another word")
+    done = rotate.rotate(lab.stack, lab.engine, {}, rotate.PASSPHRASE, "another word")
     assert done.settings == lab.stack.file
     assert done.backup.stat().st_mode & 0o777 == 0o600
     assert b"planted" not in done.backup.read_bytes()
@@ -198,7 +198,7 @@ def test_new_keys(lab: _StackInBucket, namespace: str) -> None:
     assert (wrong.status, "incorrect passphrase" in wrong.text) == (bucket_parts.BAD, True), wrong.text
 
     mine = replace(lab.stack, own=True)
-    third = rotation.rotate(mine, renewed, {}, rotation.PASSPHRASE, rotation.random())
+    third = rotate.rotate(mine, renewed, {}, rotate.PASSPHRASE, "a third word")
     assert third.passphrase == mine.own_passphrase_file
     assert third.passphrase.stat().st_mode & 0o777 == 0o600
     outer = {**project.environment(), "PULUMI_CONFIG_PASSPHRASE_FILE": str(third.passphrase)}
@@ -206,9 +206,9 @@ def test_new_keys(lab: _StackInBucket, namespace: str) -> None:
     last = Engine(lab.engine.program, "dev", outer)
     assert "planted-value" in last.call("stack", "export", "--show-secrets", "--stack", "dev")
 
-    found, cluster = restore_plan.from_file(done.backup)
+    found, cluster = restore.from_file(done.backup)
     with pytest.raises(Problem, match=r"encrypted with an earlier key.*\n.*state rotate"):
-        restore_plan.require_own(lab.stack, found, cluster, "")
+        restore.require_own(lab.stack, found, cluster, "")
 
 
 def test_stack_with_a_key(lab: _StackInBucket, object_store: str, namespace: str) -> None:
@@ -228,7 +228,7 @@ def test_stack_with_a_key(lab: _StackInBucket, object_store: str, namespace: str
 
     lab.project.configure(config_map("a", namespace, {"x": "planted-value"}, secret=["data"]))
     assert lab.project.up().status == 0
-    rotation.rotate(lab.stack, lab.engine, {}, url, None)
+    rotate.rotate(lab.stack, lab.engine, {}, url, None)
     now = lab.stack.file.read_text()
     assert "encryptedkey:" in now
     assert "encryptionsalt:" not in now
@@ -242,7 +242,7 @@ def test_rotation_that_fails(lab: _StackInBucket) -> None:
     assert lab.project.up().status == 0
     before = lab.stack.file.read_text()
     with pytest.raises(Problem, match="Nothing was changed in"):
-        rotation.rotate(
+        rotate.rotate(
             lab.stack, lab.engine, {}, "awskms://no-such-key?region=us-east-1&endpoint=http://127.0.0.1:1", None
         )
     assert lab.stack.file.read_text() == before

@@ -17,8 +17,8 @@ from toolkit.cli.shared.environment import WRONG_PASSPHRASE, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.state import presentation, selection
-from toolkit.cli.state.selection import BackendUrl, SomeStack
+from toolkit.cli.state import selection
+from toolkit.cli.state.selection import BackendUrl, SomeStack, print_findings
 
 _PLURALS = {older_states.COPY: "copies"}
 PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
@@ -36,7 +36,7 @@ def command(*, backend_url: BackendUrl = None, stack_name: SomeStack = None, nam
         if backend.has(stack.name):
             rows += check_cluster(backend, stack)
             rows.append(check_passphrase(stack, selection.engine(stack, backend)))
-    presentation.findings(rows)
+    print_findings(rows)
     if any(row.status == BAD for row in rows):
         raise typer.Exit(1)
 

@@ -14,6 +14,6 @@ app = group(
         "rotate": "toolkit.cli.state.rotate",
         "accept-cluster": "toolkit.cli.state.accept_cluster",
         "adopt": "toolkit.cli.state.adopt.command",
-        "split": "toolkit.cli.state.split.command",
+        "split": "toolkit.cli.state.split",
     },
 )

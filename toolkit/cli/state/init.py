@@ -18,9 +18,9 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.state import presentation, selection
-from toolkit.cli.state.rotation import PASSPHRASE
-from toolkit.cli.state.selection import BackendUrl, SomeStack
+from toolkit.cli.state import selection
+from toolkit.cli.state.rotate import PASSPHRASE
+from toolkit.cli.state.selection import BackendUrl, SomeStack, print_created
 
 _PRIVATE = 0o700
 _LOOKED_AT, _NAMED = 100, 3  # objects
@@ -56,10 +56,10 @@ def command(
     backend, stack = selection.meant(backend_url, stack_name, name)
     lacking = False
     for finding, changed in create_backend(backend, BucketOptions(days, newest, kms_key), shared=yes):
-        presentation.print_created(finding, changed=changed)
+        print_created(finding, changed=changed)
         lacking |= finding.status == BAD
     if stack is not None:
-        presentation.print_created(*create_stack(stack, selection.engine(stack, backend), backend))
+        print_created(*create_stack(stack, selection.engine(stack, backend), backend))
         if not stack.simulated and not (stack.settings.state and stack.settings.state.backend):
             print_text(
                 f"Write it into {stack.platform_file.name}, so that all users have the same:\n"

@@ -7,8 +7,8 @@ import typer
 from toolkit.cli.shared.backends import older_states
 from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.options import OtherName
-from toolkit.cli.state import presentation, selection
-from toolkit.cli.state.selection import BackendUrl, SomeStack
+from toolkit.cli.state import selection
+from toolkit.cli.state.selection import BackendUrl, SomeStack, older_rows, stack_row
 
 _SHOWN = 20
 
@@ -34,13 +34,13 @@ def command(
     show_rows(
         "Stacks",
         ("stack", "resources", "size", "written", "locked by"),
-        (presentation.stack_row(backend, state_name) for state_name in names),
+        (stack_row(backend, state_name) for state_name in names),
     )
     if stack is None:
         return
     states = tuple(state for state in older_states.kept(backend, stack.name) if not state.latest or state.removed)
     shown = states if everything else states[:_SHOWN]
     if shown:
-        show_rows("Older states", ("id", "kind", "written", "resources"), presentation.older_rows(backend, shown))
+        show_rows("Older states", ("id", "kind", "written", "resources"), older_rows(backend, shown))
     if len(states) > len(shown):
         print_text(f"{len(states) - len(shown)} older ones: --all")

@@ -15,7 +15,7 @@ from toolkit.cli.shared import settings_copy, stack_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.policy_configuration import settled
 from toolkit.cli.shared.stack import Stack, read
-from toolkit.cli.state.split import moves
+from toolkit.cli.state import split
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 SOMETHING = [{"urn": "urn:pulumi:s::hpc::kubernetes:core/v1:Namespace::a", "type": "kubernetes:core/v1:Namespace"}]
@@ -107,16 +107,16 @@ def test_what_both_layers_declare_is_not_moved() -> None:
         "hpc:security:MpiScc::mpi-scc",
     ]
     state_ = [{"urn": stem + tail, "type": tail.split("::")[0].split("$")[-1]} for tail in (*stay, *tenants, *queues)]
-    found = moves.movable(state_, environment(TENANTS), environment(PLATFORM))
+    found = split.movable(state_, environment(TENANTS), environment(PLATFORM))
     assert found == [stem + tail for tail in (*tenants, *queues)]
 
 
 def test_only_tenants_are_split_off(stacks: Callable[[str], Stack]) -> None:
     """Only a file of tenants is split off."""
-    assert moves.platform_of(stacks(TENANTS)).options == "--stack two-layers --name lab"
+    assert split.platform_of(stacks(TENANTS)).options == "--stack two-layers --name lab"
     for name in (PLATFORM, "dev"):
         with pytest.raises(Problem, match="is not a file of tenants alone"):
-            moves.platform_of(stacks(name))
+            split.platform_of(stacks(name))
 
 
 def test_a_copy_of_tenants_names_their_cluster(tmp_path: Path, stacks: Callable[[str], Stack]) -> None:

@@ -20,7 +20,7 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.shared.stack import read as read_stack
-from toolkit.cli.state import check, restore_plan, rotation, selection
+from toolkit.cli.state import check, restore, rotate, selection
 from toolkit.cli.state.command import app
 
 Run = Callable[..., Any]
@@ -195,7 +195,7 @@ def test_the_status_of_a_stack(tmp_path: Path) -> None:
 def test_an_id_in_place_of_a_file(tmp_path: Path) -> None:
     """An id of a version in place of a file is refused, with the option for it."""
     with pytest.raises(Problem, match="goes behind --version"):
-        restore_plan.from_file(tmp_path / "1763000000")
+        restore.from_file(tmp_path / "1763000000")
 
 
 def test_update_under_way(stack: Stack, tmp_path: Path) -> None:
@@ -212,13 +212,13 @@ def test_update_under_way(stack: Stack, tmp_path: Path) -> None:
 def test_states_of_others(stack: Stack) -> None:
     """A state of another stack, project or cluster is refused in a restore."""
     own = json.loads(_state("a"))["checkpoint"]["latest"]
-    restore_plan.require_own(stack, own, "here", "here")
-    restore_plan.require_own(stack, own, "", "here")
+    restore.require_own(stack, own, "here", "here")
+    restore.require_own(stack, own, "", "here")
     with pytest.raises(Problem, match=r"about the cluster there, and stack dev is now on here\n"):
-        restore_plan.require_own(stack, own, "there", "here")
+        restore.require_own(stack, own, "there", "here")
     for urn, named in (("urn:pulumi:prod::hpc::a:b:C::a", "prod"), ("urn:pulumi:dev::kit::a:b:C::a", "kit")):
         with pytest.raises(Problem, match=rf"state of stack .*{named}"):
-            restore_plan.require_own(stack, {"resources": [{"urn": urn}]}, "", "")
+            restore.require_own(stack, {"resources": [{"urn": urn}]}, "", "")
 
 
 def test_backup_files(tmp_path: Path) -> None:
@@ -241,14 +241,14 @@ def test_passphrases(tmp_path: Path, stack: Stack) -> None:
     """A new passphrase is read from a file; one that the engine would read differently is refused."""
     file = tmp_path / "new"
     file.write_text("words of mine\n")
-    assert rotation.passphrase_from(file) == "words of mine"
+    assert rotate._passphrase_from(file) == "words of mine"
     with pytest.raises(Problem, match="cannot be read"):
-        rotation.passphrase_from(tmp_path / "none")
+        rotate._passphrase_from(tmp_path / "none")
     for wrong in ("", " a", "a\nb"):
         with pytest.raises(Problem, match="the new passphrase"):
-            rotation.require_usable(wrong)
-    assert len({rotation.random() for _ in range(3)}) == 3
-    assert rotation.given_by_user(stack)
+            rotate._require_usable(wrong)
+    assert len({rotate._random() for _ in range(3)}) == 3
+    assert rotate._given_by_user(stack)
 
 
 def test_a_restore_over_what_came_meanwhile_is_refused(
@@ -266,13 +266,13 @@ def test_a_restore_over_what_came_meanwhile_is_refused(
 
     monkeypatch.setattr(Engine, "call", call)
     engine = Engine(tmp_path, "dev", {})
-    plan = restore_plan.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
+    plan = restore.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
     backend.store.write(_KEY, _state("a", "of another update"))
     with pytest.raises(Problem, match="was changed meanwhile"):
-        restore_plan.carry_out(engine, backend, plan, tmp_path / "backup")
+        restore.carry_out(engine, backend, plan, tmp_path / "backup")
     assert imported == []
     backend.store.write(_KEY, _state("a"))
-    restore_plan.carry_out(engine, backend, plan, tmp_path / "backup")
+    restore.carry_out(engine, backend, plan, tmp_path / "backup")
     assert len(imported) == 1
 
 
@@ -281,7 +281,7 @@ def test_a_damaged_state_that_was_repaired_meanwhile_is_not_overwritten(stack: S
     backend = of_folder(tmp_path)
     backend.store.write(_KEY, b"{")
     engine = Engine(tmp_path, "dev", {})
-    plan = restore_plan.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
+    plan = restore.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
     backend.store.write(_KEY, _state("a"))
     with pytest.raises(Problem, match="was changed meanwhile"):
-        restore_plan.carry_out(engine, backend, plan, tmp_path / "backup")
+        restore.carry_out(engine, backend, plan, tmp_path / "backup")

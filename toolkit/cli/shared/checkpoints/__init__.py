@@ -2,5 +2,5 @@
 
 The engine writes states. `pulumi state move` splits a stack, `pulumi import` adopts, `pulumi refresh` reads what
 drifted, `pulumi stack change-secrets-provider` gives a new key. Three things are left: creates that were interrupted,
-an older state that is restored, and what an import does not record (`toolkit/cli/state/adopt/completion.py`).
+an older state that is restored, and what an import does not record (`toolkit/cli/state/adopt/adoption.py`).
 """

@@ -2,15 +2,28 @@
 
 Each step can be interrupted, and is done again, or found done, by the same command: an imported object is protected
 until the state is completed, so that nothing deletes it in between.
+
+The engine's file of what to import is created from what the program registers, not by `pulumi preview --import-file`:
+that knows the same parents and names, but neither ids nor inputs, and needs all secrets and a preview that goes well.
+
+`pulumi import` records an object with its name alone, or with everything that the server has filled in, as the provider
+knows its kind or not. The next update would find no inputs to compare with or defaults to remove, replace jobs because
+they have no run number, and change every component that has no arguments. And until then only the mark `protect`, which
+that update removes, would keep a plain `pulumi destroy` from deleting them.
 """
 
+import copy
 import json
 import tempfile
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from core.apis import merge_patch
+from core.pulumi_values import SIGNATURE
 from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.cluster_client import Cluster
@@ -18,9 +31,119 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.identity import ClusterMatch
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.state.adopt import candidates, completion, import_file
+from toolkit.cli.state.adopt import candidates
 from toolkit.cli.state.adopt.candidates import Candidate
-from toolkit.cli.state.adopt.declared import Program, StateResources
+from toolkit.cli.state.adopt.declared import Program, StateResources, urn
+from toolkit.engine.prediction.state import INPUTS
+from toolkit.engine.prediction.values import with_underscores
+
+_SECRET = "Secret"  # noqa: S105 - a kind; its data is encrypted, and stays as the engine wrote it
+_DATA = ("apiVersion", "kind", "metadata", "data", "stringData")
+_PROVIDER_VERSION = version("pulumi-kubernetes")
+
+
+def import_content(program: Program, candidates: Collection[Candidate], recorded: StateResources) -> dict[str, Any]:
+    """Return the engine's file for candidates, with the components above them that the state does not have."""
+    components = {name: item for candidate in candidates for name, item in program.above(candidate.declared)}
+    provider, settings = program.provider
+    urns = [*components, provider, *(candidate.declared.urn for candidate in candidates)]
+    names = dict(_names(urns))
+    table = {names[component]: component for component in components if recorded.resource(component) is not None} | {
+        names[provider]: provider
+    }
+    resources: list[dict[str, Any]] = [
+        {
+            "type": item.type,
+            "name": names[name],
+            "logicalName": item.name,
+            "component": True,
+            **_parent(item.parent, names),
+        }
+        for name, item in sorted(components.items())
+        if recorded.resource(name) is None
+    ]
+    for candidate in candidates:
+        item = candidate.declared.item
+        resources.append(
+            {
+                "type": item.type,
+                "name": names[candidate.declared.urn],
+                "logicalName": item.name,
+                "id": candidate.identifier,
+                **_parent(item.parent, names),
+                "provider": names[provider],
+                "version": _PROVIDER_VERSION,
+            }
+        )
+    made: dict[str, Any] = {"nameTable": dict(sorted(table.items())), "resources": resources}
+    if recorded.resource(provider) is None:
+        made["providerInputs"] = {names[provider]: {**settings.inputs, "version": _PROVIDER_VERSION}}
+    return made
+
+
+def _names(urns: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield a name for each URN that is no other's: the file identifies parents by it."""
+    short = {full: full.rpartition("::")[2] for full in urns}
+    times = Counter(short.values())
+    for full, name in short.items():
+        kind = full.split("::")[-2].rpartition(":")[2]
+        yield full, name if times[name] == 1 else f"{name} ({kind})"
+
+
+def _parent(recorded: str, names: dict[str, str]) -> dict[str, str]:
+    name = names.get(urn(recorded))
+    return {"parent": name} if name else {}
+
+
+def completed(
+    exported: Mapping[str, Any], adopted: Iterable[Candidate], components: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return an exported state in which these objects are the program's, and never deleted.
+
+    `components` are arguments by URN, for those that were imported without. `exported` is not changed, and what is
+    complete already stays as it is.
+    """
+    document = copy.deepcopy(dict(exported))
+    by_urn = {candidate.declared.urn: candidate for candidate in adopted}
+    for resource in (document.get("deployment") or {}).get("resources") or ():
+        if (candidate := by_urn.get(resource["urn"])) is not None:
+            _complete(resource, candidate)
+        elif resource["urn"] in components and not resource.get("inputs"):
+            resource["inputs"] = dict(components[resource["urn"]])
+            resource["protect"] = False  # what the import set
+    return document
+
+
+def _complete(resource: dict[str, Any], candidate: Candidate) -> None:
+    item = candidate.declared.item
+    if resource.get("retainOnDelete"):
+        return
+    resource["retainOnDelete"] = True
+    resource["protect"] = item.protect
+    if item.replacement_trigger is not None:
+        resource["replacementTrigger"] = item.replacement_trigger
+    if not _is_imported(resource):
+        return
+    outputs = merge_patch.merged(resource.get("outputs") or {}, candidate.hints)
+    if candidate.declared.kind == _SECRET:
+        declared = {*_DATA, *item.inputs}
+        resource["inputs"] = _only(resource.get("inputs"), declared)
+        resource["outputs"] = {**outputs, INPUTS: _only(outputs.get(INPUTS), declared)}
+        return
+    resource["inputs"] = with_underscores(candidate.written)
+    resource["outputs"] = {**outputs, INPUTS: with_underscores(candidate.written)}
+
+
+def _only(inputs: Any, declared: Collection[str]) -> Any:
+    """Return inputs without fields that the server has filled in: without its default `type` a Secret is replaced."""
+    if not isinstance(inputs, Mapping) or SIGNATURE in inputs:
+        return inputs  # encrypted as a whole
+    return {key: value for key, value in inputs.items() if key in declared}
+
+
+def _is_imported(resource: Mapping[str, Any]) -> bool:
+    """Whether no program has registered a resource yet: for each of its properties that says what it depends on."""
+    return not resource.get("propertyDependencies")
 
 
 @dataclass(frozen=True)
@@ -65,7 +188,7 @@ def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="hpc-adopt-") as folder:
         file = Path(folder) / "import.json"
-        file.write_text(json.dumps(import_file.content(work.program, taken, recorded)))
+        file.write_text(json.dumps(import_content(work.program, taken, recorded)))
         status, account = work.engine.run_update(
             f"pulumi import, stack {work.stack.name}",
             work.stack.log,
@@ -84,7 +207,7 @@ def complete(work: Work, taken: Collection[Candidate]) -> None:
     """Write into the state what the import left open."""
     above = {name: item.arguments for candidate in taken for name, item in work.program.above(candidate.declared)}
     backup = access.backup_place(work.stack, "before-adoption")
-    access.edit(work.engine, work.stack.backend, backup, lambda document: completion.completed(document, taken, above))
+    access.edit(work.engine, work.stack.backend, backup, lambda document: completed(document, taken, above))
 
 
 def is_complete(recorded: StateResources, candidate: Candidate) -> bool:

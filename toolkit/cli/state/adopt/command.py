@@ -15,7 +15,7 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption, file_option, write_text
 from toolkit.cli.shared.preflight import operand_states, update_checks
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.state.adopt import adoption, candidates, declared, import_file, presentation, settings_file
+from toolkit.cli.state.adopt import adoption, candidates, declared, presentation, settings_file
 from toolkit.cli.state.adopt.adoption import Work
 from toolkit.cli.state.adopt.candidates import Candidate
 
@@ -83,7 +83,7 @@ def _print(work: Work, matches: list[Candidate], started: list[Candidate]) -> No
 
 def _write(work: Work, matches: list[Candidate], output: Path | None, import_to: Path | None) -> None:
     if import_to is not None:
-        content = import_file.content(
+        content = adoption.import_content(
             work.program, [candidate for candidate in matches if candidate.adoptable], work.recorded()
         )
         write_text(import_to, json.dumps(content, indent=4) + "\n")

@@ -1,22 +1,69 @@
-"""Moves what tenants have from the state of a stack of all layers into one of their own; the cluster is not touched."""
+"""`./hpc state split`: move what tenants have out of the state of a stack of all layers; the cluster is not touched."""
 
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from stacks.settings.layers import TenantsLayer
+from toolkit.cli.shared import identity, session, stack_checks
+from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import access
+from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.stack import Stack, read
+from toolkit.cli.shared.stack import Stack
 from toolkit.render.manifests import registrations
 from toolkit.render.recorder import Registration
+from toolkit.review.titles import short_title
 
 _ROOT_TYPE = "pulumi:pulumi:Stack$"  # with which recorded types begin, and those of the engine do not
 _PROVIDER = "pulumi:providers:"
+TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tenants, whose file names the platform.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]
+
+
+def command(stack_name: TenantsOption, name: OtherName = None, *, yes: YesOption = False) -> None:
+    """Move tenants from one stack into their own.
+
+    What the tenants' stack declares moves out of the state of its platform, which was one stack of all layers before.
+    Nothing is created, changed or deleted on the cluster. docs/guide/several-stacks.md has the steps before and after.
+    """
+    stack = stacks.read(stack_name, name)
+    platform = platform_of(stack)
+    with session.exclusive(stack):
+        stack_checks.require_platform(stack)
+        running = session.engine(stack)
+        settled = session.engine(platform)
+        cluster = session.cluster(platform)
+        match = identity.require(platform, cluster, platform.backend, settled)
+        theirs = identity.require(stack, cluster, stack.backend, running)
+        urns = to_move(stack, platform, settled)
+        if not urns:
+            print_text(f"the state of stack {platform.name} has nothing of stack {stack_name}")
+            return
+        for urn in urns:
+            print_text(f"    {short_title(urn)}")
+        if not yes:
+            print_text(f"{len(urns)} to move from stack {platform.name} to {stack_name}; --yes does it")
+            return
+        share_passphrase(stack, platform)
+        session.prepare(stack, running)
+        # The engine moves no tags; noted before, no state with objects is ever without its cluster.
+        identity.record(platform, settled, match)
+        identity.record(stack, running, theirs)
+        kept = [back_up(side, engine) for side, engine in ((platform, settled), (stack, running))]
+        move(stack, platform, running, urns)
+    print_text(f"the states before are in {' and '.join(map(str, kept))}")
+    print_text(
+        f"moved {len(urns)} from stack {platform.name} to {stack_name}; now `./hpc up {platform.options}`, then "
+        f"`./hpc up {stack.options}`"
+    )
 
 
 def platform_of(stack: Stack) -> Stack:
@@ -27,7 +74,7 @@ def platform_of(stack: Stack) -> Stack:
             "Move them there from the file that has all, and name that stack as their `platform`: "
             "docs/guide/several-stacks.md.",
         )
-    return read(stack.settings.platform, stack.chosen)
+    return stacks.read(stack.settings.platform, stack.chosen)
 
 
 def movable(state: Iterable[Any], tenants: Sequence[Registration], platform: Sequence[Registration]) -> list[str]:

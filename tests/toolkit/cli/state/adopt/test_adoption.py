@@ -4,14 +4,18 @@ import copy
 from typing import Any
 
 from tests.support.recorded import environment
-from toolkit.cli.state.adopt import declared
+from toolkit.cli.state.adopt import adoption, declared
+from toolkit.cli.state.adopt.adoption import completed
 from toolkit.cli.state.adopt.candidates import Candidate, State
-from toolkit.cli.state.adopt.completion import completed
+from toolkit.cli.state.adopt.declared import StateResources
 
 JOB = next(each for each in declared.of(environment("dev")).objects if each.name == "nccl-test-01x08")
 INPUTS = {"apiVersion": "kubeflow.org/v1alpha2", "kind": "MPIJob", "metadata": {"name": "nccl-test-01x08"}, "spec": {}}
 FOUND = Candidate(JOB, {}, State.EQUAL, written=INPUTS)
 COMPONENT = "urn:pulumi:dev::hpc::hpc:workloads:MpiJob::adas-nccl-test-01x08"
+PROGRAM = declared.of(environment("dev"))
+ROLE = next(each for each in PROGRAM.objects if (each.kind, each.name) == ("Role", "mpi"))
+ROLE_FOUND = Candidate(ROLE, {}, State.EQUAL)
 
 
 def imported() -> dict[str, Any]:
@@ -71,3 +75,32 @@ def test_the_type_of_a_secret_is_not_what_the_program_declared() -> None:
     found = Candidate(secret, {}, State.EQUAL, written={})
     after = completed({"deployment": {"resources": [resource]}}, [found], {})["deployment"]["resources"][0]
     assert after["inputs"] == after["outputs"]["__inputs"] == imported_inputs
+
+
+def test_components_come_before_what_is_in_them() -> None:
+    """Components come before the objects in them, and each object has its component as parent."""
+    content = adoption.import_content(PROGRAM, [ROLE_FOUND], StateResources([]))
+    tenant, role = content["resources"]
+    assert tenant == {"type": "hpc:tenants:Tenant", "name": "adas", "logicalName": "adas", "component": True}
+    assert role["type"] == "kubernetes:rbac.authorization.k8s.io/v1:Role"
+    assert (role["logicalName"], role["id"], role["parent"]) == ("adas-role", "adas/mpi", "adas")
+    assert content["nameTable"] == {"cluster": "urn:pulumi:dev::hpc::pulumi:providers:kubernetes::cluster"}
+    assert content["providerInputs"]["cluster"]["clusterIdentifier"] == "redpaper-lab"
+
+
+def test_what_the_state_has_is_named_only() -> None:
+    """Components and providers of the state are named, and not imported again."""
+    provider, _ = PROGRAM.provider
+    urns = [provider, *(name for name, _ in PROGRAM.above(ROLE))]
+    known = StateResources([{"urn": each, "type": "x:y:z"} for each in urns])
+    content = adoption.import_content(PROGRAM, [ROLE_FOUND], known)
+    assert [each["logicalName"] for each in content["resources"]] == ["adas-role"]
+    assert sorted(content["nameTable"].values()) == sorted(urns)
+    assert "providerInputs" not in content
+
+
+def test_every_name_is_given_once() -> None:
+    """Every name in the file is unique, also where a component and an object share a logical name."""
+    found = [Candidate(each, {}, State.EQUAL) for each in PROGRAM.objects]
+    names = [each["name"] for each in adoption.import_content(PROGRAM, found, StateResources([]))["resources"]]
+    assert len(names) == len(set(names))

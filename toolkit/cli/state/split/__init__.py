@@ -1,1 +1,0 @@
-"""`./hpc state split`: from one stack to a platform and its tenants."""
