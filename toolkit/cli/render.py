@@ -48,8 +48,7 @@ FluxOption = Annotated[
     typer.Option("--flux", metavar="DIR", help="Write manifests for Flux, and a Kustomization for each wave."),
 ]
 SourceOption = Annotated[
-    str | None,
-    typer.Option("--source", help="URL of the repository (Argo CD), or name of its GitRepository (Flux)."),
+    str | None, typer.Option("--source", help="URL of the repository (Argo CD), or name of its GitRepository (Flux).")
 ]
 
 

@@ -100,11 +100,9 @@ def examine(
 def _of_a_file(located: Located) -> Located:
     """Return a finding as one about a file, whose values no update decides."""
     message = located.finding.message.replace("unknown until the update", "not known")
-    return (
-        located
-        if message == located.finding.message
-        else replace(located, finding=located.finding._replace(message=message))
-    )
+    if message == located.finding.message:
+        return located
+    return replace(located, finding=located.finding._replace(message=message))
 
 
 def examine_stack(
@@ -121,18 +119,13 @@ def examine_stack(
     What they find is located in the manifest of an object of one's own, of others in the settings' file.
     """
     result = Result(files=1, notes=[Notice(stack.file, 0, 0, warning) for warning in stack.warnings])
-    own = {_identity(obj): obj.origin for obj in _own(stack)}
+    files = (Source(path.relative_to(stack.root).as_posix(), path.read_bytes()) for path in stack.own)
+    # What is wrong with these files, the settings have reported.
+    own = {_identity(obj): obj.origin for file in files for obj in _read(file, Result(), [])}
     subjects = [Obj(obj.tree, own.get(_identity(obj)) or Origin(stack.file)) for obj in stack.declared]
     inventory = Inventory([*subjects, *stack.beside], complete=complete)
     _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
     return result
-
-
-def _own(stack: StackObjects) -> Iterator[Obj]:
-    """Yield the stack's own objects with their places; what is wrong with the files, its settings have reported."""
-    for path in stack.own:
-        file = Source(path.relative_to(stack.root).as_posix(), path.read_bytes())
-        yield from _read(file, Result(), [])
 
 
 def _judge(
@@ -145,7 +138,6 @@ def _judge(
     ended: Severity | None,
     today: date,
 ) -> None:
-    """Add to the result what the rules find."""
     tally = Tally()
     findings = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
     if secrets := secret_texts(subjects):

@@ -57,16 +57,6 @@ def _show(log: Path, program: Program) -> list[Measured]:
     show_rows(
         str(log),
         ("metric", "value", "unit", "values", "line", "refused"),
-        (
-            (
-                row.name,
-                _value(row),
-                row.unit,
-                str(row.count),
-                str(row.line or ""),
-                _line(row),
-            )
-            for row in rows
-        ),
+        ((row.name, _value(row), row.unit, str(row.count), str(row.line or ""), _line(row)) for row in rows),
     )
     return rows

@@ -21,8 +21,7 @@ _SHOWN = 3
 _BEYOND = 1
 
 BoundOption = Annotated[
-    float | None,
-    typer.Option("--bound", min=0, max=1, help="Exit with status 1 if a distance is greater, 0 to 1."),
+    float | None, typer.Option("--bound", min=0, max=1, help="Exit with status 1 if a distance is greater, 0 to 1.")
 ]
 
 

@@ -1,6 +1,5 @@
 """Which GUI of Storage Scale has a file system, with which account, and which fileset a tenant's volume is."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from policies.views import volumes
 from stacks.settings.platform import Settings
 from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage, Volume
 from toolkit.cli.data.scale_gui import ScaleGui
+from toolkit.cli.data.sources import account_of
 from toolkit.cli.shared import session
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.errors import Problem
@@ -47,9 +47,7 @@ def gui(stack: Stack, cluster: str = "") -> Iterator[ScaleGui]:
         yield own
         return
     host, *others = _hosts(storage, cluster)
-    user, password = (os.environ.get(name, "") for name in (USER, PASSWORD))
-    if not (user and password):
-        raise Problem(f"the account of {host} is not given", f"Set {USER} and {PASSWORD}; neither is written anywhere.")
+    user, password = account_of(host, USER, PASSWORD)
     if storage.ca_certificate is None:
         yield ScaleGui(host, user, password, others=tuple(others))
         return

@@ -69,12 +69,15 @@ def _simulated(stack: Stack) -> Discover | None:
     return server and Discover(server.host, server.account.user, server.account.password, server.ca)
 
 
+def account_of(host: str, user: str, password: str) -> tuple[str, str]:
+    """Return name and password of an account from two variables; raise Problem where one is not set."""
+    values = os.environ.get(user, ""), os.environ.get(password, "")
+    if not all(values):
+        raise Problem(f"the account of {host} is not given", f"Set {user} and {password}; neither is written anywhere.")
+    return values
+
+
 def _discover(source: DiscoverSource) -> Discover:
-    user, password = (os.environ.get(name, "") for name in (USER, PASSWORD))
-    if not (user and password):
-        raise Problem(
-            f"the account of {source.host} is not given",
-            f"Set {USER} and {PASSWORD}; neither is written anywhere.",
-        )
+    user, password = account_of(source.host, USER, PASSWORD)
     ca = ROOT / source.ca if source.ca else None
     return Discover(source.host, user, password, ca)

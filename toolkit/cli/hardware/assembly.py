@@ -111,7 +111,7 @@ def _memory(facts: Facts, machine: MachineFields) -> None:
 def _numa(facts: Facts, machine: MachineFields) -> dict[int, int]:
     """Set the NUMA nodes, and return that of each GPU, as far as they are known."""
     nodes = {int(name.split()[-1]): facts.fact(name, "CPUs") for name in facts.subjects("CPUs")}
-    lists = {node: fact.value for node, fact in nodes.items() if fact is not None and fact.value}
+    lists = facts.cpu_lists()
     gpus = dict(numa_of_gpus(facts, machine.fields.get("gpus", 0), lists))
     if not lists:
         affinities = {node: facts.get(f"GPU{gpu}", "CPU affinity") for gpu, node in gpus.items()}

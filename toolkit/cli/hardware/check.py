@@ -13,12 +13,7 @@ from stacks.settings.platform import Settings
 from toolkit.cli.hardware.comparison import Comparison, compare
 from toolkit.cli.hardware.facts import NODE, Facts
 from toolkit.cli.hardware.from_logs import read_files, readings_of, require_one_node
-from toolkit.cli.hardware.node_outputs import (
-    Options,
-    cluster_of,
-    collect,
-    with_options,
-)
+from toolkit.cli.hardware.node_outputs import Options, cluster_of, collect, with_options
 from toolkit.cli.hardware.port_comparison import Difference, NotCompared
 from toolkit.cli.hardware.tool_facts import gather
 from toolkit.cli.shared import stack as stacks

@@ -59,8 +59,7 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
 
 
 def _places(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
-    lists = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
-    numa_nodes = dict(numa_of_gpus(facts, machine.gpus, {node: text for node, text in lists.items() if text}))
+    numa_nodes = dict(numa_of_gpus(facts, machine.gpus, facts.cpu_lists()))
     if machine.numa and len(numa_nodes) < machine.gpus:
         yield NotCompared("NUMA nodes of the GPUs", "nvidia-smi topo -m does not give them")
     for node in machine.numa:
@@ -102,8 +101,7 @@ def _links(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]
 
 def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     total = facts.get(NODE, "logical CPUs")
-    nodes = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
-    cpu_lists = {node: text for node, text in nodes.items() if text}
+    cpu_lists = facts.cpu_lists()
     if total is None and not cpu_lists:
         yield NotCompared("CPUs", "neither lscpu nor numactl -H shows them")
     if total not in (None, machine.cpus):
@@ -112,10 +110,7 @@ def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | NotComp
     for node in sorted((expected.keys() | cpu_lists.keys()) if expected and cpu_lists else ()):
         if expected.get(node) != cpu_lists.get(node):
             yield Difference(
-                f"CPUs of NUMA node {node}",
-                expected.get(node, _NONE),
-                cpu_lists.get(node, _NONE),
-                _FIRMWARE,
+                f"CPUs of NUMA node {node}", expected.get(node, _NONE), cpu_lists.get(node, _NONE), _FIRMWARE
             )
 
 

@@ -7,14 +7,7 @@ import typer
 import yaml
 
 from toolkit.cli.hardware.from_logs import readings_of, require_new, write
-from toolkit.cli.hardware.node_outputs import (
-    Options,
-    cluster_of,
-    collect,
-    job_of,
-    node_of,
-    with_options,
-)
+from toolkit.cli.hardware.node_outputs import Options, cluster_of, collect, job_of, node_of, with_options
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_notice
 from toolkit.cli.shared.errors import Problem

@@ -62,6 +62,11 @@ class Facts:
         """Return what is known of a subject."""
         return [what for name, what in self._facts if name == subject]
 
+    def cpu_lists(self) -> dict[int, str]:
+        """Return the CPUs of each NUMA node that has some."""
+        lists = {int(name.split()[-1]): self.get(name, "CPUs") for name in self.subjects("CPUs")}
+        return {node: text for node, text in lists.items() if text}
+
     def subjects(self, what: str) -> list[str]:
         """Return the subjects of which a property is known, in the order of their numbers."""
         return sorted(

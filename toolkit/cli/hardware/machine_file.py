@@ -83,6 +83,5 @@ def _lines(name: str, value: Any) -> Iterator[str]:
 
 
 def _flow(value: Any) -> str:
-    """Return a value in one line."""
     dumped = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 16, allow_unicode=True)
     return dumped.removesuffix("\n...\n").rstrip("\n")

@@ -58,7 +58,10 @@ def examine(printed: Matrix, others: Collection[Matrix], always: int | None = No
         return NvLinks(links)
     whole = next((other for other in others if _has_lost(links, other)), None)
     if whole is not None:
-        lost = ", ".join(_lost(links, whole))
+        lost = ", ".join(
+            f"GPU {' to GPU '.join(map(str, gpus))}: {between(links, gpus)}, not {between(whole, gpus)}"
+            for gpus in differing(links, whole)
+        )
         return NvLinks(tuple(map(tuple, whole)), f"{lost}: {_REMEDY}")
     if odd is None:
         half = [gpu for gpu, row in enumerate(links) if not any(row)]
@@ -107,13 +110,6 @@ def _has_lost(links: Matrix, other: Matrix) -> bool:
     """Return whether a node has fewer links than another with as many GPUs, and nowhere more."""
     pairs = list(combinations(range(len(links)), 2))
     return len(other) == len(links) and all(links[gpu][peer] <= other[gpu][peer] for gpu, peer in pairs)
-
-
-def _lost(links: Matrix, whole: Matrix) -> Iterator[str]:
-    """Yield what is lost."""
-    for gpus in differing(links, whole):
-        now, then = (between(matrix, gpus) for matrix in (links, whole))
-        yield f"GPU {' to GPU '.join(map(str, gpus))}: {now}, not {then}"
 
 
 def differing(links: Matrix, whole: Matrix) -> Iterator[tuple[int, ...]]:
@@ -208,7 +204,8 @@ def put_nvlink(facts: Facts, machine: MachineFields) -> None:
         machine.missing["nvlink"] = of_pcie if alone else "nvidia-smi topo -m gives not the path between all GPUs"
         return
     printed = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
-    gpu = _gpu(machine)
+    known_gpu = resolve_gpu(machine.fields.get("gpu"))
+    gpu = None if known_gpu is None else Gpu.model_validate(known_gpu)
     others = [known_machine.links for known_machine in with_gpu(machine.fields.get("gpu")) if known_machine.links]
     seen = examine(printed, others, gpu.nvlinks if gpu else None)
     if seen.fault:
@@ -227,13 +224,7 @@ def put_nvlink(facts: Facts, machine: MachineFields) -> None:
         _put_links(machine, gpu, seen.links, joined)
 
 
-def _gpu(machine: MachineFields) -> Gpu | None:
-    gpu = resolve_gpu(machine.fields.get("gpu"))
-    return None if gpu is None else Gpu.model_validate(gpu)
-
-
 def _put_links(machine: MachineFields, gpu: Gpu | None, links: tuple[tuple[int, ...], ...], joined: Shape) -> None:
-    """Set the links, with generation and bandwidth of the GPUs' architecture."""
     architecture = ARCHITECTURES[gpu.architecture] if gpu else None
     link_gbs = (gpu.nvlink_gbs if gpu else None) or (architecture.nvlink_gbs if architecture else None)
     of_a_gpu = NvLink.model_construct(generation=0, gbs=0, shape=joined, links=links).of_a_gpu

@@ -18,7 +18,6 @@ class Difference(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        """Return it in one line."""
         return f"{self.what}: expected {self.expected}, found {self.seen}; {self.remedy}"
 
 
@@ -29,7 +28,6 @@ class NotCompared(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        """Return it in one line."""
         return f"{self.what}: not compared: {self.why}"
 
 
@@ -78,7 +76,6 @@ def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared
 
 
 def _names(facts: Facts) -> set[str]:
-    """Return the verbs devices of a node."""
     sure = {*facts.subjects("column of the matrix"), *facts.subjects("port GUID"), *facts.subjects("interface")}
     return sure | {name for name in facts.subjects("PCI address") if not name.startswith("GPU")}
 

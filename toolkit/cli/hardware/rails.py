@@ -178,7 +178,6 @@ def _next_to(gpu: int, ports: Iterable[Port]) -> Mapping[str, Port]:
 
 
 def _beside(ports: Iterable[Port]) -> set[int]:
-    """Return the GPUs that have a port next to them."""
     return {gpu for port in ports for gpu, path in enumerate(port.paths) if path in _NEAR}
 
 

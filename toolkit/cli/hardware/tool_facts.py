@@ -176,55 +176,50 @@ def _lspci(facts: Facts, reading: LsPci) -> None:
         facts.add(NODE, "number of GPUs", gpus, f"{reading.file}:{reading.first_line}")
 
 
+_OF_A_DEVICE = {
+    "guid": "port GUID",
+    "interface": "interface",
+    "pci": "PCI address",
+    "ca_type": "CA type",
+    "link_layer": "link layer",
+}
+"""Field of a row about a verbs device, or about a port of it -> what it says."""
+
+
+def _devices(facts: Facts, reading: SysfsDevices | IbvDevInfo | IbDev2NetDev | RdmaLink | IbStat | IbStatus) -> None:
+    """Record what rows say of devices, and of the first port of each."""
+    for row in reading.rows:
+        if getattr(row, "port", 1) == 1:
+            for field, what in _OF_A_DEVICE.items():
+                facts.add(row.device, what, getattr(row, field, None), f"{reading.file}:{row.line}")
+
+
 def _ibdev2netdev(facts: Facts, reading: IbDev2NetDev) -> None:
     if reading.rows:
         # What it does not list has none; `rdma link` lists ports of InfiniBand without IPoIB as well.
         facts.add(NODE, "interfaces of all ports", True, f"{reading.file}:{reading.first_line}")
-    for row in reading.rows:
-        if row.port == 1:
-            place = f"{reading.file}:{row.line}"
-            facts.add(row.device, "interface", row.interface, place)
-            facts.add(row.device, "PCI address", row.pci, place)
-            facts.add(row.device, "CA type", row.ca_type, place)
+    _devices(facts, reading)
 
 
 def _rdma_link(facts: Facts, reading: RdmaLink) -> None:
+    _devices(facts, reading)
     for row in reading.rows:
         if row.port == 1:
-            place = f"{reading.file}:{row.line}"
-            facts.add(row.device, "interface", row.interface, place)
-            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, place)
-
-
-def _sysfs(facts: Facts, reading: SysfsDevices) -> None:
-    for row in reading.rows:
-        facts.add(row.device, "PCI address", row.pci, f"{reading.file}:{row.line}")
+            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, f"{reading.file}:{row.line}")
 
 
 def _ibstat(facts: Facts, reading: IbStat) -> None:
     for adapter in reading.adapters:
         facts.add(adapter.device, "CA type", adapter.kind, f"{reading.file}:{adapter.line}")
+    _ports(facts, reading)
+
+
+def _ports(facts: Facts, reading: IbStat | IbStatus) -> None:
+    _devices(facts, reading)
     for row in reading.rows:
         if row.port == 1:
-            place = f"{reading.file}:{row.line}"
-            facts.add(row.device, "port GUID", row.guid, place)
-            facts.add(row.device, "link layer", row.link_layer, place)
-            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
-
-
-def _ibstatus(facts: Facts, reading: IbStatus) -> None:
-    for row in reading.rows:
-        if row.port == 1:
-            place = f"{reading.file}:{row.line}"
-            facts.add(row.device, "link layer", row.link_layer, place)
-            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
-
-
-def _devinfo(facts: Facts, reading: IbvDevInfo) -> None:
-    for row in reading.rows:
-        place = f"{reading.file}:{row.line}"
-        facts.add(row.device, "CA type", row.ca_type, place)
-        facts.add(row.device, "link layer", row.link_layer, place)
+            rate = int(row.rate_gbps) or None if row.up else None
+            facts.add(row.device, "rate, Gb/s", rate, f"{reading.file}:{row.line}")
 
 
 def _labels(facts: Facts, reading: NodeLabels) -> None:
@@ -276,9 +271,9 @@ _TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
     LsPci: _lspci,
     IbDev2NetDev: _ibdev2netdev,
     RdmaLink: _rdma_link,
-    SysfsDevices: _sysfs,
+    SysfsDevices: _devices,
     IbStat: _ibstat,
-    IbStatus: _ibstatus,
-    IbvDevInfo: _devinfo,
+    IbStatus: _ports,
+    IbvDevInfo: _devices,
     NodeLabels: _labels,
 }

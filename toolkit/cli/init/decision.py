@@ -34,15 +34,9 @@ _OF_A_SITE: tuple[tuple[Keys, str], ...] = (
         ("fabric",),
         "the network between the GPU nodes (kind: infiniband, roce or ethernet), and how its ports become resources",
     ),
-    (
-        ("fabric", "plugin", "driver", "version"),
-        "the adapters' driver; `driver: null` where the nodes have it",
-    ),
+    (("fabric", "plugin", "driver", "version"), "the adapters' driver; `driver: null` where the nodes have it"),
     (("fabric", "ports", "mtu"), "bytes; must match the ports of the switches"),
-    (
-        ("fabric", "networks", "subnets"),
-        "one subnet for each port, in the order of the rails, as on the network",
-    ),
+    (("fabric", "networks", "subnets"), "one subnet for each port, in the order of the rails, as on the network"),
     (("fabric", "bond"), "the ports of the bond, and its mode, as on the switches"),
     (("ports",), "names and places of the machine's compute ports"),
     (("reserve",), "CPUs and memory that GPU nodes reserve for the system"),

@@ -54,10 +54,7 @@ def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> t
 def which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]:
     """Return what the user decides of the machine of a group, and lines to choose from."""
     if file is not None:
-        return (
-            f"no known machine has {group.traits}: complete {file.path}, which says how",
-            (),
-        )
+        return (f"no known machine has {group.traits}: complete {file.path}, which says how", ())
     unknown = "no label says whether these have GPUs; " if group.traits.has_gpus is None else ""
     none = ", or none where they have no GPUs" if unknown else ""
     own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
@@ -91,7 +88,8 @@ def _content(machine: str, group: Group, reached: Connection) -> str:
         f"{MARK}: give {', '.join(lacking)}; docs/guide/machines.md describes them.",
     ]
     if "memory_gib" in lacking and common.memory_gib:
-        lines.append(f"memory_gib is what is installed: about {_installed(common.memory_gib)}.")
+        installed = round(common.memory_gib / MEMORY_REPORTED / _DIMM_GIB) * _DIMM_GIB
+        lines.append(f"memory_gib is what is installed: about {installed}.")
     lines += _inherited(base) if base else ()
     if not base and group.families:
         lines.append(f"It may be one of {', '.join(group.families)}: then name that as `{BASE}`.")
@@ -103,11 +101,6 @@ def _content(machine: str, group: Group, reached: Connection) -> str:
         f"./hpc hardware from-logs FILE... {output}",
     ]
     return file_text.head(lines, commands) + file_text.dumped(fields)
-
-
-def _installed(reported: float) -> int:
-    """Return GiB that are installed where Linux reports so many, a multiple of the size of a module."""
-    return round(reported / MEMORY_REPORTED / _DIMM_GIB) * _DIMM_GIB
 
 
 def _inherited(base: str) -> Iterator[str]:

@@ -45,7 +45,8 @@ def in_order(kinds: Sequence[Kind], pool: Pool) -> list[Kind]:
     """Return the kinds, first the one that the example's fabric is for: by ports, its machine, and GPUs."""
 
     def rank(kind: Kind) -> tuple[bool, bool, bool, int]:
-        same, layer = kind.machine == pool.nodes[0].machine, _has_layer(kind, pool.fabric.kind)
+        same = kind.machine == pool.nodes[0].machine
+        layer = kind.link_layer is None or pool.fabric.kind in LAYERS[kind.link_layer]
         return kind.ports != 0, layer, same, kind.total_gpus
 
     return sorted(kinds, key=rank, reverse=True)
@@ -147,10 +148,6 @@ def _is_of_fabric(kind: Kind, first: Kind, fabric: Mapping[str, Any]) -> bool:
         return kind.ports != 0
     layers = {kind.link_layer, first.link_layer} - {None}
     return kind.ports == first.ports and kind.ports != 0 and len(layers) < 2  # noqa: PLR2004 - they differ
-
-
-def _has_layer(kind: Kind, fabric: str) -> bool:
-    return kind.link_layer is None or fabric in LAYERS[kind.link_layer]
 
 
 def _stand_ins(example: Settings, kinds: Sequence[Kind]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from core import project
 from core.errors import UserError
@@ -43,7 +42,7 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, composition
         *(f"Not read: {line}" for line in cluster.unread),
     ]
     return file_text.head(lines) + file_text.commented(
-        file_text.dumped(_nested(composition.settings)), _comments(composition.decisions)
+        file_text.dumped({_PLACE[0]: {_PLACE[1]: composition.settings}}), _comments(composition.decisions)
     )
 
 
@@ -52,19 +51,12 @@ def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
     own = {"kubeconfig": f".sim/{name}/kubeconfig", "context": context_name(name), "identifier": name}
     settings = example.own
     decisions = [*of_a_cluster(settings), *of_a_site(settings)]
-    lines = [
-        _SCHEMA,
-        f"Written by `./hpc init {name} --template {example.name}`. {_MARKS}",
-        "",
-    ]
+    lines = [_SCHEMA, f"Written by `./hpc init {name} --template {example.name}`. {_MARKS}", ""]
     body = file_text.commented(_renamed(example.text, own), _comments(decisions))
     # The example's own line names the schema from its folder.
     kept = (line for line in body.splitlines(keepends=True) if not line.startswith(f"# {_SCHEMA.partition('$')[0]}"))
-    return file_text.head(lines) + "".join(map(_located, kept)), decisions
-
-
-def _located(line: str) -> str:
-    return project.located(line) if line.lstrip().startswith("#") else line
+    located = (project.located(line) if line.lstrip().startswith("#") else line for line in kept)
+    return file_text.head(lines) + "".join(located), decisions
 
 
 def _seen(cluster: Cluster) -> Iterator[str]:
@@ -76,11 +68,6 @@ def _seen(cluster: Cluster) -> Iterator[str]:
     yield f"subscribed operators: {some(installed)}" if installed else "no subscribed operators"
     if cluster.storage_classes:
         yield f"storage classes {some([storage_class.name for storage_class in cluster.storage_classes])}"
-
-
-def _nested(settings: dict[str, Any]) -> dict[str, Any]:
-    config, key = _PLACE
-    return {config: {key: settings}}
 
 
 def _comments(decisions: Iterable[Decision]) -> Iterator[tuple[tuple[str | int, ...], str, tuple[str, ...]]]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from stacks.site.site import Site
-from toolkit.cli.shared.errors import Problem
 from toolkit.evidence.criterion import Kind
 from toolkit.evidence.model import Reading
 from toolkit.site.statements import Difference, Statements, differences
@@ -51,12 +50,3 @@ def of_kind(reading: Reading, *kinds: type[Kind]) -> Kind:
     if not isinstance(reading, kinds):
         raise TypeError(f"{type(reading).__name__} is compared by another module")
     return reading
-
-
-def whole(reading: Reading) -> None:
-    """Raise Problem for an output that was cut or damaged: what is not there would be missing on the device."""
-    if not reading.complete:
-        raise Problem(
-            f"{reading.file}: the output of {reading.tool} is not whole: {reading.incomplete}",
-            "Store it again, from the command to its end.",
-        )

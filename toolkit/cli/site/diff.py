@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
+from core.wording import plural
 from stacks.site import assembly as site
 from stacks.site.site import Site
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, show_rows
 from toolkit.cli.shared.errors import Judging, Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
-from toolkit.cli.site.comparison import Compared, whole
+from toolkit.cli.site.comparison import Compared
 from toolkit.cli.site.comparisons import COMPARISONS
 from toolkit.evidence.reader import read
 from toolkit.evidence.wording import listed
@@ -54,9 +55,8 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
         if not rows:
             print_text(f"{comparison.what} in {name} matches the settings of stack {stack}")
         if comparison.others:
-            print_text(
-                f"{_counted(comparison.others)} not compared, for no setting speaks of it: {_some(comparison.others)}"
-            )
+            others = plural(len(comparison.others), "statement is", "statements are")
+            print_text(f"{others} not compared, for no setting speaks of it: {_some(comparison.others)}")
     if any(comparison.differences for _, comparison in comparisons):
         raise typer.Exit(1)
 
@@ -76,12 +76,12 @@ def _compared(name: str, facts: Site) -> Iterator[tuple[str, Compared]]:
             f"Give a running configuration, or what one of these printed: {', '.join(sorted(COMPARISONS))}.",
         )
     for reading in comparable:
-        whole(reading)
+        if not reading.complete:
+            raise Problem(  # what is not there would be missing on the device
+                f"{reading.file}: the output of {reading.tool} is not whole: {reading.incomplete}",
+                "Store it again, from the command to its end.",
+            )
         yield name, COMPARISONS[reading.tool].compare(reading, facts)
-
-
-def _counted(statements: Sequence[str]) -> str:
-    return f"{len(statements)} statement{'s are' if len(statements) > 1 else ' is'}"
 
 
 def _some(statements: Sequence[str]) -> str:

@@ -115,9 +115,15 @@ def content_of(settings: Settings, manifests: Sequence[Tree]) -> Content:
     unknown += [f"what the Containerfile of build {build} names, in its repository" for build in sorted(images.unread)]
     if settings.scale_pods:
         unknown.append(f"images of Storage Scale container native {settings.scale_pods.version}, in IBM's manifest")
+    subscription = (kinds.SUBSCRIPTION.group, kinds.SUBSCRIPTION.kind)
     return Content(
         images=tuple(_in_full(image) for image in outside.values() if not image.fault),
-        packages=tuple(_package(obj) for manifest in manifests for obj in objects(manifest) if _subscribes(obj)),
+        packages=tuple(
+            _package(obj)
+            for manifest in manifests
+            for obj in objects(manifest)
+            if (obj.group, obj.kind) == subscription
+        ),
         incomplete=tuple(sorted(images.beginnings)),
         unknown=tuple(unknown),
     )
@@ -126,10 +132,6 @@ def content_of(settings: Settings, manifests: Sequence[Tree]) -> Content:
 def _in_full(image: Image) -> ImageName:
     tag = image.tag or ("" if image.digest else _DEFAULT_TAG)
     return ImageName(repository=image.home, tag=tag, digest=image.digest)
-
-
-def _subscribes(subject: Obj) -> bool:
-    return (subject.group, subject.kind) == (kinds.SUBSCRIPTION.group, kinds.SUBSCRIPTION.kind)
 
 
 def _package(subscription: Obj) -> Package:

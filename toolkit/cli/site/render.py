@@ -22,11 +22,7 @@ _EXECUTABLE, _READABLE = 0o755, 0o644
 
 
 def command(
-    output: FolderOption,
-    stack: StackOption = DEFAULT_STACK,
-    only: OnlyOption = None,
-    *,
-    force: ForceOption = False,
+    output: FolderOption, stack: StackOption = DEFAULT_STACK, only: OnlyOption = None, *, force: ForceOption = False
 ) -> None:
     """Write files for hosts, switches and other surroundings.
 

@@ -33,7 +33,7 @@ def request(
     hardware, own_program = _hardware(machine), _program(program, own)
     return Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
-        program=_name(program),
+        program=Path(program).stem if program else None,
         prints=own_program.prints if own_program else (),
         metrics=own_program.metrics if own_program else (),
         profile=machine,
@@ -101,7 +101,3 @@ def _program(name: str | None, own: Callable[[], Mapping[str, Program]]) -> Prog
         return read_program(Path(name))
     except DataFileError as error:
         raise Problem(str(error)) from None
-
-
-def _name(program: str | None) -> str | None:
-    return Path(program).stem if program else None

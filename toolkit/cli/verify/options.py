@@ -15,8 +15,7 @@ Files = Annotated[
 ]
 MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="Further logs, without -f.")]
 MachineOption = Annotated[
-    str | None,
-    typer.Option(help="Machine of the nodes: a file of core/hardware/machines.", rich_help_panel=OF_FILES),
+    str | None, typer.Option(help="Machine of the nodes: a file of core/hardware/machines.", rich_help_panel=OF_FILES)
 ]
 WaitOption = Annotated[
     float | None,

@@ -79,7 +79,7 @@ def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
 
 
 def _measured(verdicts: Sequence[Verdict], name: str) -> str:
-    """Return what a comparison found: it has no readings of its own, and one verdict."""
+    # A comparison has no readings of its own, and one verdict.
     measured = [verdict.measured for verdict in verdicts if verdict.job == name]
     return measured[0] if len(measured) == 1 else ""
 

@@ -1,4 +1,4 @@
-"""`./hpc data select` and `list`: from settings and a catalogue to a lock and a list of files."""
+"""`./hpc data select`, `list` and `publish`: from settings and a catalogue to a lock, and to lists on a volume."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.commands import finished
 from tests.toolkit.cli.data.kit import HALVES, Change
 from tests.toolkit.datasets.kit import A2D2, image
 from toolkit.cli.data import list as listing
-from toolkit.cli.data import select
+from toolkit.cli.data import publish, select
 from toolkit.cli.data.list import Format
 from toolkit.cli.shared.errors import Problem
 from toolkit.datasets import file_list
@@ -154,3 +154,52 @@ def test_names_that_a_tool_does_not_take_are_refused() -> None:
     for form in (Format.MMAFMCTL, Format.MMAFMCOSCTL):
         with pytest.raises(Problem, match=re.escape(f"'a b.png' has characters that {form}")):
             [*listing.written(files, form, "/gpfs")]
+
+
+def publish_into(folder: Path) -> str:
+    """Publish the lists of data set bikes of stack lab, and return what is printed."""
+    status, text = finished(publish.command, "bikes", str(folder), "--stack", "lab")
+    assert status == 0
+    return text
+
+
+def fill(folder: Path, listed: bytes) -> None:
+    """Make the files of a list, empty."""
+    for path, _ in file_list.read(listed, "list"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).touch()
+
+
+def test_each_list_is_where_pods_look_for_it(change: Change, tmp_path: Path) -> None:
+    """The set's list and those of its splits are below the volume's root, each named after its digest."""
+    change(split=HALVES)
+    assert finished(select.command, "bikes", "--stack", "lab")[0] == 0
+    made = lock.read(tmp_path / "data/bikes.lock.json")
+    volume = tmp_path / "volume"
+    fill(volume, (tmp_path / "data/bikes.list").read_bytes())
+    publish_into(volume)
+    wanted = {made.digest, *(part.digest for part in made.splits.values())}
+    lists = {file.stem: file.read_bytes() for file in (volume / ".hpc/lists").iterdir()}
+    assert lists.keys() == wanted
+    assert all(file_list.digest(content) == digest for digest, content in lists.items())
+
+
+def test_another_folder_is_refused(change: Change, tmp_path: Path) -> None:
+    """A folder without the files is not the volume's root, and nothing is written."""
+    change()
+    assert finished(select.command, "bikes", "--stack", "lab")[0] == 0
+    with pytest.raises(Problem, match=r"has no .*camera.*, the first file of the list"):
+        publish_into(tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_list_that_is_another_is_refused(change: Change, tmp_path: Path) -> None:
+    """A list that does not have the lock's digest is not published."""
+    change()
+    assert finished(select.command, "bikes", "--stack", "lab")[0] == 0
+    listed = tmp_path / "data/bikes.list"
+    volume = tmp_path / "volume"
+    fill(volume, listed.read_bytes())
+    listed.write_bytes(listed.read_bytes() + b"more.png\t1\n")
+    with pytest.raises(Problem, match="has the digest"):
+        publish_into(volume)

@@ -11,6 +11,8 @@ from stacks.loading import settings
 from stacks.site import assembly as site
 from tests.support.recorded import ROOT
 from toolkit.cli.app import app
+from toolkit.cli.site.comparison import Compared, Comparison
+from toolkit.cli.site.comparisons import by_tool
 from toolkit.site.groups import switches
 
 LOGS = ROOT / "tests" / "toolkit" / "evidence" / "logs"
@@ -161,3 +163,13 @@ def test_what_cannot_be_compared(stack: str, text: str, expected: str, tmp_path:
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
     """It is named, with exit status 2."""
     assert "No such file" in diff("dev", tmp_path / "none", code=2)
+
+
+@pytest.mark.parametrize(
+    ("tools", "reason"), [(("lsmod", "lsmod"), "two modules .* lsmod"), (("lsmodd",), "no parser .* lsmodd")]
+)
+def test_a_tool_has_one_comparison(tools: tuple[str, ...], reason: str) -> None:
+    """Two comparisons of one tool, and one of an unknown tool, are refused at import."""
+    made = Comparison(tools, lambda _reading, _site: Compared("it", ()))
+    with pytest.raises(TypeError, match=re.compile(reason)):
+        by_tool([made])

@@ -124,7 +124,6 @@ class Switch(Model):
     quantity: int | None = Field(default=None, gt=0, description="None: the document does not say")
 
     def __str__(self) -> str:
-        """Return it in words."""
         for_what = f" for {self.used_for}" if self.used_for else ""
         count = "number not given" if self.quantity is None else f"{self.quantity} of them"
         return f"{self.model} of {self.gbps} Gb/s{for_what} ({count})"

@@ -37,13 +37,13 @@ def levels(settings: Settings) -> Iterator[Section]:
             for path, nodes in topology.domains(level.name, pool, settings).items():
                 gpus = sum(pool.free[node] for node in nodes)
                 rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
-    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in fabric_levels]
+    labels = [
+        f"level {level.name}: label {level.key} of the nodes, which "
+        + ("they have already" if level.existing else "the stack sets")
+        for level in fabric_levels
+    ]
     if fabric_levels:
         yield Section("Topology", tuple(rows), tuple(labels))
-
-
-def _labelled(level: TopologyLevel) -> str:
-    return ", which they have already" if level.existing else ", which the stack sets"
 
 
 def _pods(machines: int) -> tuple[Section, ...]:

@@ -53,12 +53,7 @@ def parts(pool: Pool) -> tuple[Section, ...]:
     if bill is None:
         return ()
     rows: tuple[Row, ...] = tuple(
-        {
-            "role": role,
-            "nodes": count,
-            **_node(bill.nodes.get(role)),
-        }
-        for role, count in bill.roles.items()
+        {"role": role, "nodes": count, **_node(bill.nodes.get(role))} for role, count in bill.roles.items()
     )
     total, listed, nodes = bom.total(bill), bill.roles["gpu"], len(pool.nodes)
     notes = [

@@ -8,7 +8,7 @@ from core.datasets.lock import Lock
 from stacks.resolved.locked_data import Locked
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import DataSetSettings, DirectoryVolume, Volume
+from stacks.settings.storage import DataSetSettings, DirectoryVolume
 from stacks.settings.tenants import TenantSettings
 from toolkit.cli.hardware.show.section import Row, Section
 from toolkit.review import data_set_changes
@@ -115,17 +115,13 @@ def direct_storage(settings: Settings) -> tuple[Section, ...]:
 def _volumes(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[Row]:
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
-            named = _storage_class(volume)
+            named = None if isinstance(volume, DirectoryVolume) else volume.storage_class
             yield {
                 "tenant": tenant.namespace,
                 "volume": name,
                 "storage class": named,
                 "file system": SCALE if settings.on_scale(volume) else gpu.gds_file_systems.get(named or ""),
             }
-
-
-def _storage_class(volume: Volume) -> str | None:
-    return None if isinstance(volume, DirectoryVolume) else volume.storage_class
 
 
 _KIB = 1024
