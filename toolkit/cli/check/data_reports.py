@@ -45,6 +45,9 @@ from toolkit.cli.check import text_report
 from toolkit.cli.check.examination import Located, Notice, Result
 from toolkit.review.sentences import visible
 
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.MANDATORY: "error", Severity.ADVISORY: "warning"}
+
 
 class Format(StrEnum):
     """Form of a report."""
@@ -92,10 +95,6 @@ def _finding(located: Located) -> dict[str, Any]:
         "message": finding.message,
         "remedy": finding.remedy,
     }
-
-
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {Severity.MANDATORY: "error", Severity.ADVISORY: "warning"}
 
 
 def sarif_report(result: Result) -> str:

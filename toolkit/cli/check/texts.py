@@ -17,6 +17,16 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\
 _LINE_END = re.compile("\n")
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BEGIN, _END = "{{", "}}"
+_BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")
+_IN_A_FLOW = re.compile(r"(?<!\$)[{\[][^\n]*?(\$\{\w)")
+"""A variable with braces in a mapping or list with brackets, where YAML takes its braces for another one."""
+_SHOWN = 5
+_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Namespace"})
+"""Kinds beside those with pods in which a variable is a value that is not known yet. In others, such as roles, the text
+of a variable is a name, and stays one."""
+_OF_CONTROLLERS = ("argoproj.io", "tekton.dev", "kyverno.io")
+"""Groups whose controllers fill in `{{ }}` themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +84,6 @@ def chunks(text: str) -> Iterator[Chunk]:
         if _CONTENT.search(part):
             yield Chunk(part, line)
         line += part.count("\n")
-
-
-_BEGIN, _END = "{{", "}}"
-_BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")
-_IN_A_FLOW = re.compile(r"(?<!\$)[{\[][^\n]*?(\$\{\w)")
-"""A variable with braces in a mapping or list with brackets, where YAML takes its braces for another one."""
-_SHOWN = 5
-_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Namespace"})
-"""Kinds beside those with pods in which a variable is a value that is not known yet. In others, such as roles, the text
-of a variable is a name, and stays one."""
-_OF_CONTROLLERS = ("argoproj.io", "tekton.dev", "kyverno.io")
-"""Groups whose controllers fill in `{{ }}` themselves."""
 
 
 class Variables:

@@ -12,6 +12,9 @@ from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.tools.nvidia_smi_query.parser import AS_XML, BUS, QUERY, NvidiaSmiQueryParser, QueryParser, whole
 
+_DEEPEST = 32
+"""Elements of the XML within each other; it has six."""
+
 
 class ListedGpu(Model):
     """A GPU of the list."""
@@ -119,10 +122,6 @@ class IbvDevInfoParser(HostParser):
 
 
 LIST_PARSERS = (NvidiaSmiListParser, IbvDevInfoParser)
-
-
-_DEEPEST = 32
-"""Elements of the XML within each other; it has six."""
 
 
 class NvidiaSmiXmlParser(QueryParser):

@@ -7,6 +7,42 @@ from typing import Any, NamedTuple
 MOST_CPUS = 8192
 """Logical CPUs that Linux can have (CONFIG_NR_CPUS): a larger number is damaged."""
 NODE = "the node"
+PATH, BETWEEN_NUMA = "path to ", "CPUs of a GPU and of its NUMA node"
+MEMORY, MATRIX, LSPCI = "memory", "device of the matrix", "PCI device"
+"""Contradictions between facts of different kinds."""
+_OF_NODE = {
+    "number of GPUs": "gpus",
+    "model of the GPUs": "gpu",
+    "product of the GPUs": "gpu",
+    "shortened model of the GPUs": "gpu",
+    "architecture of the GPUs": "gpu",
+    "memory of a GPU, MiB": "gpu",
+    "machine": "model",
+    "CPU architecture": "cpu_architecture",
+    "CPU model": "cpu_model",
+    "sockets": "sockets",
+    "cores of a socket": "cpu_cores",
+    "threads of a core": "cpu_cores",
+    "logical CPUs": "cpu_cores",
+    "MemTotal, KiB": "memory_gib",
+    MEMORY: "memory_gib",
+}
+_OF_GPU = {"PCI address": "gpu_buses", "CPU affinity": "numa", "NUMA affinity": "numa", BETWEEN_NUMA: "numa"}
+_OF_PORT = {
+    "link layer": "link_layer",
+    "rate, Gb/s": "ports",
+    "CA type": "ports",
+    "adapter": "ports",
+    "column of the matrix": "hcas",
+    "NUMA node": "hcas",
+    MATRIX: "hcas",
+    "interface": "hcas: netdev",
+    "PCI address": "hcas: pci",
+    LSPCI: "hcas: pci",
+}
+_IDENTITY = ("name", "UUID", "port GUID", "pod or host that prints")
+"""What no two nodes have in common."""
+_OF_NUMA = {"CPUs": "numa", "memory, MiB": "numa: memory_gib"}
 
 
 class Fact(NamedTuple):
@@ -72,44 +108,6 @@ class Facts:
         return sorted(
             (name for name, property_name in self._facts if property_name == what), key=lambda name: (len(name), name)
         )
-
-
-PATH, BETWEEN_NUMA = "path to ", "CPUs of a GPU and of its NUMA node"
-MEMORY, MATRIX, LSPCI = "memory", "device of the matrix", "PCI device"
-"""Contradictions between facts of different kinds."""
-_OF_NODE = {
-    "number of GPUs": "gpus",
-    "model of the GPUs": "gpu",
-    "product of the GPUs": "gpu",
-    "shortened model of the GPUs": "gpu",
-    "architecture of the GPUs": "gpu",
-    "memory of a GPU, MiB": "gpu",
-    "machine": "model",
-    "CPU architecture": "cpu_architecture",
-    "CPU model": "cpu_model",
-    "sockets": "sockets",
-    "cores of a socket": "cpu_cores",
-    "threads of a core": "cpu_cores",
-    "logical CPUs": "cpu_cores",
-    "MemTotal, KiB": "memory_gib",
-    MEMORY: "memory_gib",
-}
-_OF_GPU = {"PCI address": "gpu_buses", "CPU affinity": "numa", "NUMA affinity": "numa", BETWEEN_NUMA: "numa"}
-_OF_PORT = {
-    "link layer": "link_layer",
-    "rate, Gb/s": "ports",
-    "CA type": "ports",
-    "adapter": "ports",
-    "column of the matrix": "hcas",
-    "NUMA node": "hcas",
-    MATRIX: "hcas",
-    "interface": "hcas: netdev",
-    "PCI address": "hcas: pci",
-    LSPCI: "hcas: pci",
-}
-_IDENTITY = ("name", "UUID", "port GUID", "pod or host that prints")
-"""What no two nodes have in common."""
-_OF_NUMA = {"CPUs": "numa", "memory, MiB": "numa: memory_gib"}
 
 
 def of_other_nodes(contradictions: Iterable[Contradiction]) -> list[str]:

@@ -8,6 +8,9 @@ from toolkit.cli.hardware import fabric_ports
 from toolkit.cli.hardware.facts import Facts
 from toolkit.cli.hardware.rails import Port
 
+_TYPE = {"InfiniBand": 1, "Ethernet": 2}
+"""Values of LINK_TYPE_P1 of the adapters' firmware."""
+
 
 class Difference(NamedTuple):
     """One difference, with what to do about it."""
@@ -29,10 +32,6 @@ class NotCompared(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.what}: not compared: {self.why}"
-
-
-_TYPE = {"InfiniBand": 1, "Ethernet": 2}
-"""Values of LINK_TYPE_P1 of the adapters' firmware."""
 
 
 def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:

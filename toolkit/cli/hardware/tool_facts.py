@@ -45,6 +45,14 @@ _PATHS = {name: name for name in ("PIX", "PXB", "PHB", "NODE", "SYS")} | {"SOC":
 """As topo -m prints them -> as a machine file has them; SOC is what old drivers print."""
 _CHIP = re.compile(r"((?:ConnectX|BlueField)-\d\w*(?: [DLE]x)?)[^\[]*\[15b3:([0-9a-f]{4})\]")
 _ARCHITECTURES = {name: own for own, name in CPU_ARCHITECTURES.items()}
+_OF_A_DEVICE = {
+    "guid": "port GUID",
+    "interface": "interface",
+    "pci": "PCI address",
+    "ca_type": "CA type",
+    "link_layer": "link layer",
+}
+"""Field of a row about a verbs device, or about a port of it -> what it says."""
 
 
 def gather(readings: Iterable[Reading]) -> Facts:
@@ -174,16 +182,6 @@ def _lspci(facts: Facts, reading: LsPci) -> None:
             facts.add(NODE, "PCI devices of the adapters", True, place)
     if gpus:
         facts.add(NODE, "number of GPUs", gpus, f"{reading.file}:{reading.first_line}")
-
-
-_OF_A_DEVICE = {
-    "guid": "port GUID",
-    "interface": "interface",
-    "pci": "PCI address",
-    "ca_type": "CA type",
-    "link_layer": "link layer",
-}
-"""Field of a row about a verbs device, or about a port of it -> what it says."""
 
 
 def _devices(facts: Facts, reading: SysfsDevices | IbvDevInfo | IbDev2NetDev | RdmaLink | IbStat | IbStatus) -> None:

@@ -12,23 +12,6 @@ REVIEW = "REVIEW"
 """The same where the example's value may do."""
 Keys = tuple[str | int, ...]
 """Keys and indices below the key of the settings; the comment is above what is there."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One decision: where, what, and lines of the file to choose from."""
-
-    path: Keys
-    text: str
-    options: tuple[str, ...] = ()
-    mark: str = MARK
-
-    @property
-    def place(self) -> str:
-        """The path as messages of the settings write it: `tenants[0].data`."""
-        return paths.show(self.path)
-
-
 _OF_A_SITE: tuple[tuple[Keys, str], ...] = (
     (
         ("fabric",),
@@ -66,6 +49,21 @@ _OF_A_CLUSTER: tuple[tuple[Keys, str], ...] = (
     (("nodes",), "names, roles and machines of your nodes; a range such as [01-04] stands for several"),
     (("node_feature_discovery", "channel"), "channels of operators, as `oc get packagemanifests` lists them"),
 )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision: where, what, and lines of the file to choose from."""
+
+    path: Keys
+    text: str
+    options: tuple[str, ...] = ()
+    mark: str = MARK
+
+    @property
+    def place(self) -> str:
+        """The path as messages of the settings write it: `tenants[0].data`."""
+        return paths.show(self.path)
 
 
 def of_a_site(settings: Mapping[str, Any]) -> Iterator[Decision]:

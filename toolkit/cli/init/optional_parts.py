@@ -25,6 +25,8 @@ _ALWAYS = {
 _WITH_OPERATORS = {"queues": "Kueue", "operators": "operators", "mpi_operator": "the MPI operator"}
 """Settings that are left out where none of their operators is there."""
 _ETHERNET = {"kind": "ethernet"}
+_OPERATOR = "gpu-operator"
+_VERSION = re.compile(r"(\d+\.\d+)$")
 
 
 def in_use(settings: dict[str, Any], cluster: Cluster) -> bool:
@@ -83,10 +85,6 @@ def _has(cluster: Cluster, package: str | None) -> bool:
         *(controller.package for controller in cluster.controllers),
     )
     return package in packages
-
-
-_OPERATOR = "gpu-operator"
-_VERSION = re.compile(r"(\d+\.\d+)$")
 
 
 def fit_gpu_policy(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:

@@ -23,6 +23,7 @@ _OF_A_MACHINE = ("ports", "reserve")
 _NO_FABRIC = {"kind": "none"}
 _PLAIN_POOL = BUILT_IN[1]
 """OpenShift's own MachineConfigPool of workers."""
+_SHOWN = 3
 
 
 def nearest(example: Settings, groups: Sequence[Group]) -> Pool:
@@ -158,9 +159,6 @@ def _stand_ins(example: Settings, kinds: Sequence[Kind]) -> dict[str, str]:
         pool.name: of_machine.get(str(pool.nodes[0].machine)) or (first if pool.uses_rdma else second)
         for pool in example.gpu_pools
     }
-
-
-_SHOWN = 3
 
 
 def write_taints(settings: dict[str, Any], kinds: Sequence[Kind]) -> Iterator[Decision]:

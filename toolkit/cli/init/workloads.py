@@ -10,6 +10,8 @@ from toolkit.cli.init.decision import Decision
 
 _ON_A_NODE = ("node", "client_node", "server_node")
 """Fields of a workload that name a node."""
+_LAST_NUMBER = re.compile(r"^([^.]*?)(\d+)([^.\d]*(?:\..*)?)$")
+Parts = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,6 @@ def _layout(layout: Mapping[str, Any], nodes: int, gpus: int) -> dict[str, Any] 
         return None
     spread = {"nodes": min(layout["nodes"], nodes, pods)} if "nodes" in layout else {}
     return {**layout, "pods": pods, "gpus": gpus_per_pod, **spread}
-
-
-_LAST_NUMBER = re.compile(r"^([^.]*?)(\d+)([^.\d]*(?:\..*)?)$")
-Parts = tuple[str, str, str]
 
 
 def short(names: Iterable[str]) -> list[str]:

@@ -26,6 +26,8 @@ _OTHER = "default"
 
 _BUILD = "openshift.io/build.name"
 """Label of the pods of builds."""
+AGREES, DIFFERS, NOT_ENOUGH = 0, 1, 2
+"""Exit statuses."""
 
 
 class Reviews(Protocol):
@@ -98,10 +100,6 @@ def admitted(pods: Iterable[Mapping[str, Any]], settings: Settings, predicted: P
         for request in pod_requests([whole], predicted, PodOptions()):
             name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
             yield Admitted(name, scc, predicted.explain(request).verdict.scc)
-
-
-AGREES, DIFFERS, NOT_ENOUGH = 0, 1, 2
-"""Exit statuses."""
 
 
 def compare(stack_name: str, name: str | None) -> int:

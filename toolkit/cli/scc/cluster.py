@@ -30,11 +30,6 @@ from policies.views.admission import freed
 from policies.views.namespaces import ids
 from toolkit.cli.scc.remedies import LeastScc, least_scc, left_out
 
-
-class WrongArgument(Exception):
-    """An argument that cannot be meant; the message names it and lists the valid ones."""
-
-
 _EXAMPLE = "1000680000/10000"
 # Annotation -> whether a value of it can be read, and one that can.
 _FORMS: Mapping[str, tuple[Callable[[str], bool], str]] = {
@@ -42,6 +37,12 @@ _FORMS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     SCC_SUPPLEMENTAL_GROUPS: (lambda value: all(ids(part) is not None for part in value.split(",")), _EXAMPLE),
     SCC_MCS: (bool, "s0:c26,c15"),
 }
+_ALWAYS_THERE = "restricted"
+"""An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
+
+
+class WrongArgument(Exception):
+    """An argument that cannot be meant; the message names it and lists the valid ones."""
 
 
 def annotations(options: Iterable[str]) -> dict[str, str]:
@@ -64,10 +65,6 @@ def usable_sccs(requested: Iterable[str], names: Collection[str]) -> frozenset[s
     if lost := sorted(usable_names.difference(names)):
         raise WrongArgument(f"--usable {lost[0]}: no such SCC; known: {', '.join(sorted(names))}")
     return usable_names
-
-
-_ALWAYS_THERE = "restricted"
-"""An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ from toolkit.cli.check.sources import Source, sources
 from toolkit.cli.check.texts import chunks, decode
 from toolkit.cli.scc.cluster import Cluster, Explained, PodRequest, WrongArgument
 
+_SOMEWHERE = "example"
+"""The namespace of a pod that names none: an ordinary one, since no one means `default`, where no SCC is evaluated."""
+
 
 class Unreadable(Exception):
     """A file that cannot be read; the message names file and line."""
@@ -44,10 +47,6 @@ def _read_objects(source: Source) -> Iterable[dict[str, Any]]:
                     yield pruned(obj.tree) if obj.unknown else dict(obj.tree)
         except NotReadable as error:
             raise Unreadable(f"{source.name}:{chunk.position(error.offset)[0]}: {error}") from None
-
-
-_SOMEWHERE = "example"
-"""The namespace of a pod that names none: an ordinary one, since no one means `default`, where no SCC is evaluated."""
 
 
 @dataclass(frozen=True)

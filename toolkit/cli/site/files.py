@@ -22,6 +22,10 @@ from toolkit.site.groups import GROUPS
 from toolkit.site.manifest import Manifest
 from toolkit.site.output import File, Group, Open, written
 
+Tree = Mapping[str, Any]
+_DEFAULT_TAG = "latest"
+"""What a reference without tag and digest means."""
+
 
 @dataclass(frozen=True)
 class SiteFiles:
@@ -99,11 +103,6 @@ def inside(folder: Path, path: str) -> Path:
     if not file.resolve().is_relative_to(folder.resolve()):
         raise Problem(f"{folder / manifest.NAME} names {path}, which is outside of the folder", "Name another folder.")
     return file
-
-
-Tree = Mapping[str, Any]
-_DEFAULT_TAG = "latest"
-"""What a reference without tag and digest means."""
 
 
 def content_of(settings: Settings, manifests: Sequence[Tree]) -> Content:

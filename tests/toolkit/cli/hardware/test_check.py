@@ -32,6 +32,11 @@ from toolkit.simulator.manifests import manifest
 
 MIXED = settings.load("mixed", ROOT)
 MACHINES = {pool.name: pool.machine for pool in MIXED.gpu_pools}
+H100 = PROFILES["dgx-h100"]
+STACK, NODES = "h100-roce", [f"dgx0{number}.h100.example.com" for number in range(1, 5)]
+IMAGE = ("--image", "nvcr.io/nvidia/pytorch:25.01-py3")
+_discover = partial(finished, discover.command)
+_check = partial(finished, check.command)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +76,6 @@ def test_a_node_of_its_pool_is_not_swapped(name: str) -> None:
     """A node that prints what its pool's machine prints has no difference."""
     node = next(node.name for node in MIXED.gpu_nodes if node.pool == name)
     assert compared(MIXED, node, readings(job_log(MACHINES[name]))).differences == []
-
-
-H100 = PROFILES["dgx-h100"]
-STACK, NODES = "h100-roce", [f"dgx0{number}.h100.example.com" for number in range(1, 5)]
-IMAGE = ("--image", "nvcr.io/nvidia/pytorch:25.01-py3")
-_discover = partial(finished, discover.command)
-_check = partial(finished, check.command)
 
 
 @pytest.fixture

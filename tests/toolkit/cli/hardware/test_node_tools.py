@@ -9,6 +9,25 @@ from toolkit.cli.hardware.device_lists import IbvDevInfo, NvidiaSmiList
 from toolkit.cli.hardware.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl, RdmaLink
 from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 
+HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">\n<nvidia_smi_log>\n'
+GPU = """\t<gpu id="00000000:{bus}:00.0">
+\t\t<product_name>NVIDIA H100 80GB HBM3</product_name>
+\t\t<product_architecture>Hopper</product_architecture>
+\t\t<mig_devices>
+\t\t\tNone
+\t\t</mig_devices>
+\t\t<uuid>GPU-{bus}</uuid>
+\t\t<fb_memory_usage>
+\t\t\t<total>81559 MiB</total>
+\t\t</fb_memory_usage>
+\t\t<bar1_memory_usage>
+\t\t\t<total>131072 MiB</total>
+\t\t</bar1_memory_usage>
+\t\t<accounted_processes/>
+\t</gpu>
+"""
+XML = f"{HEAD}\t<attached_gpus>2</attached_gpus>\n{GPU.format(bus='1B')}{GPU.format(bus='43')}</nvidia_smi_log>\n"
+
 
 def test_ibdev2netdev_with_addresses() -> None:
     """-v has PCI address and chip before the port, with or without the card's name (IGX, Grace)."""
@@ -126,26 +145,6 @@ def test_labels_of_a_node(form: str) -> None:
     labels = ("kubernetes.io/arch", "arm64", "nvidia.com/gpu.product", "NVIDIA-GB200")
     found = [one for one in readings(form.format(*labels)) if isinstance(one, NodeLabels)]
     assert [(row.key, row.value) for one in found for row in one.rows] == [labels[:2], labels[2:]]
-
-
-HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">\n<nvidia_smi_log>\n'
-GPU = """\t<gpu id="00000000:{bus}:00.0">
-\t\t<product_name>NVIDIA H100 80GB HBM3</product_name>
-\t\t<product_architecture>Hopper</product_architecture>
-\t\t<mig_devices>
-\t\t\tNone
-\t\t</mig_devices>
-\t\t<uuid>GPU-{bus}</uuid>
-\t\t<fb_memory_usage>
-\t\t\t<total>81559 MiB</total>
-\t\t</fb_memory_usage>
-\t\t<bar1_memory_usage>
-\t\t\t<total>131072 MiB</total>
-\t\t</bar1_memory_usage>
-\t\t<accounted_processes/>
-\t</gpu>
-"""
-XML = f"{HEAD}\t<attached_gpus>2</attached_gpus>\n{GPU.format(bus='1B')}{GPU.format(bus='43')}</nvidia_smi_log>\n"
 
 
 def _only(text: str) -> NvidiaSmiQuery:

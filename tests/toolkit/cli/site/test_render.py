@@ -14,6 +14,25 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site import files
 
 INVENTORY = "hosts/openshift-ansible.ini"
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "it", "namespace": "tenant"},
+    "spec": {
+        "containers": [
+            {"name": "bare", "image": "ubuntu"},
+            {"name": "own", "image": "image-registry.openshift-image-registry.svc:5000/tenant/it:1"},
+            {"name": "both", "image": f"quay.io/a/b:1@sha256:{'6a' * 32}"},
+            {"name": "wrong", "image": "quay.io/A/b:1"},
+        ]
+    },
+}
+SUBSCRIPTION = {
+    "apiVersion": "operators.coreos.com/v1alpha1",
+    "kind": "Subscription",
+    "metadata": {"name": "nfd", "namespace": "openshift-nfd"},
+    "spec": {"name": "nfd", "channel": "stable", "source": "redhat-operators"},
+}
 
 
 def run(*arguments: str | Path, code: int = 0) -> str:
@@ -130,27 +149,6 @@ def test_an_unknown_group_is_refused(tmp_path: Path) -> None:
     """The message names the groups that there are."""
     with pytest.raises(Problem, match=r"unknown.*\n.*hosts"):
         run("render", "--stack", "dev", "--only", "unknown", "-o", tmp_path / "files")
-
-
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "it", "namespace": "tenant"},
-    "spec": {
-        "containers": [
-            {"name": "bare", "image": "ubuntu"},
-            {"name": "own", "image": "image-registry.openshift-image-registry.svc:5000/tenant/it:1"},
-            {"name": "both", "image": f"quay.io/a/b:1@sha256:{'6a' * 32}"},
-            {"name": "wrong", "image": "quay.io/A/b:1"},
-        ]
-    },
-}
-SUBSCRIPTION = {
-    "apiVersion": "operators.coreos.com/v1alpha1",
-    "kind": "Subscription",
-    "metadata": {"name": "nfd", "namespace": "openshift-nfd"},
-    "spec": {"name": "nfd", "channel": "stable", "source": "redhat-operators"},
-}
 
 
 def test_images_are_named_in_full() -> None:

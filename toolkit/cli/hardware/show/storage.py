@@ -16,6 +16,7 @@ from toolkit.review import data_set_changes
 _BITS, _GBPS = 8, 10**9
 _EXAMPLES = (1, 10, 100)
 """Gb/s of links whose time is shown where the settings name none."""
+_KIB = 1024
 
 
 def data(settings: Settings, locks: Locked) -> tuple[Section, ...]:
@@ -122,9 +123,6 @@ def _volumes(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[Row]:
                 "storage class": named,
                 "file system": SCALE if settings.on_scale(volume) else gpu.gds_file_systems.get(named or ""),
             }
-
-
-_KIB = 1024
 
 
 def file_system(settings: Settings, locks: Locked) -> tuple[Section, ...]:

@@ -13,6 +13,9 @@ from toolkit.cli.hardware.show import storage
 from toolkit.cli.hardware.show.storage import direct_storage, file_system
 
 ROWS = [row(image(number, number), {"bicycle": 5, "car": number % 2}) for number in range(1, 5)]
+LOCK = selected(a_choice(name="bikes"), [row(image(1, 1), {"bicycle": 5})]).lock
+MIB = 1 << 20
+ELSEWHERE = {"name": "data", "kind": "claim", "claim": "c", "storage_class": "nfs", "capacity": "1Ti"}
 
 
 def sections(**changes: Any) -> Any:
@@ -91,10 +94,6 @@ def test_stacks_without_it_have_no_such_table() -> None:
     assert direct_storage(parse(changed("prod"), "test")) == ()
 
 
-LOCK = selected(a_choice(name="bikes"), [row(image(1, 1), {"bicycle": 5})]).lock
-MIB = 1 << 20
-
-
 def _planned(mean_mib: float, block_size: str | None, **more: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     sets = [BIKES | {"volume": "data"}]
     block = {"storage__file_system__block_size": block_size}
@@ -124,6 +123,3 @@ def test_what_is_not_compared_says_so() -> None:
     ((head,), notes) = _planned(9, "4Mi", tenants__0__volumes=[ELSEWHERE])
     assert (head, notes) == ({"file system": "ess3000_4M", "block size": "4Mi"}, ())
     assert file_system(parse(changed("h100-roce"), "test"), {}) == ()
-
-
-ELSEWHERE = {"name": "data", "kind": "claim", "claim": "c", "storage_class": "nfs", "capacity": "1Ti"}
