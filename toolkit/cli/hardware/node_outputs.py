@@ -15,8 +15,8 @@ from core.apis.quantity import whole
 from policies.manifests.values import entries
 from policies.manifests.values import read as value
 from stacks.resolved import jobs
+from toolkit.cli.hardware.job_writer import printed
 from toolkit.cli.hardware.node_job import Unseen, manifest, unseen
-from toolkit.cli.hardware.node_run import printed
 from toolkit.cli.shared import session
 from toolkit.cli.shared.cluster_client import Cluster, chosen_context
 from toolkit.cli.shared.errors import Problem

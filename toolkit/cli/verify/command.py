@@ -14,7 +14,7 @@ from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Judging, explain
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.verify import figures, log_files
+from toolkit.cli.verify import log_files
 from toolkit.cli.verify.options import (
     OF_A_STACK,
     OF_FILES,
@@ -111,7 +111,7 @@ def command(
         refuse({**expectations, "figures": only_figures}, "is for logs in files, and none is named")
     if only_figures:
         refuse(expectations, "says what is judged, and --figures judges nothing")
-        raise typer.Exit(figures.print_of(names, plain=plain))
+        raise typer.Exit(log_files.print_figures(names, plain=plain))
     if names:
         request = log_files.request(
             names,

@@ -167,7 +167,7 @@ def test_one_client_queries_clusters() -> None:
         *("data/discover.py", "data/scale_gui.py", "suite/command.py"),
     }
     assert _importers("cluster_writes") == {"hardware/job_writer.py", "nodes/node_marks.py"}
-    assert _importers("job_writer") == {"hardware/node_run.py"}
+    assert _importers("job_writer") == {"hardware/node_outputs.py"}
     assert _importers("node_marks") == {"nodes/command.py"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.apis.kinds import NODE
 from tests.support.job_api import JobApi, pod, served
-from toolkit.cli.hardware import node_run
+from toolkit.cli.hardware import job_writer
 from toolkit.cli.hardware.node_job import manifest, name
 from toolkit.cli.shared.errors import Problem
 from toolkit.simulator.manifests import manifest as of_kind
@@ -23,8 +23,8 @@ NO_IMAGE = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "not 
 @pytest.fixture
 def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobApi]:
     """Serve a cluster that runs the Job at once."""
-    monkeypatch.setattr(node_run, "_PAUSE", 0.01)
-    monkeypatch.setattr(node_run, "_PATIENCE", 0.05)
+    monkeypatch.setattr(job_writer, "_PAUSE", 0.01)
+    monkeypatch.setattr(job_writer, "_PATIENCE", 0.05)
     with served(tmp_path, of_kind(NODE, "gpu01")) as found:
         found.pod, found.log = pod("Succeeded"), "$ lscpu\n"
         yield found
@@ -34,7 +34,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobApi]:
 def test_a_job_that_ends_gives_its_log_and_goes(api: JobApi, phase: str) -> None:
     """A Job that ends is removed and its log read, also when its last command failed."""
     api.pod = pod(phase)
-    assert node_run.printed(api.cluster, JOB, 60) == "$ lscpu\n"
+    assert job_writer.printed(api.cluster, JOB, 60) == "$ lscpu\n"
     assert (api.job, api.sent) == (JOB, OURS)
 
 
@@ -51,7 +51,7 @@ def test_a_pod_that_cannot_start_is_not_waited_for(
     """A pod that cannot start ends the wait at once, with its reason and remedy."""
     api.pod = pod("Pending", **status)
     with pytest.raises(Problem) as failed:
-        node_run.printed(api.cluster, JOB, 60)
+        job_writer.printed(api.cluster, JOB, 60)
     assert reason in str(failed.value)
     assert remedy in str(failed.value)
     assert api.sent == OURS
@@ -62,7 +62,7 @@ def test_a_job_without_a_pod_says_why_when_its_time_is_over(api: JobApi) -> None
     api.pod = None
     api.events = [{"type": "Warning", "message": "pods is forbidden: exceeded quota"}]
     with pytest.raises(Problem, match=r"has not ended after 0 s: pods is forbidden: exceeded quota\nGive it more time"):
-        node_run.printed(api.cluster, JOB, 0)
+        job_writer.printed(api.cluster, JOB, 0)
     assert api.sent == OURS
 
 
@@ -75,7 +75,7 @@ def test_an_interrupted_wait_removes_the_job(api: JobApi, monkeypatch: pytest.Mo
     api.pod = pod("Running")
     monkeypatch.setattr("time.sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        node_run.printed(api.cluster, JOB, 60)
+        job_writer.printed(api.cluster, JOB, 60)
     assert api.sent == OURS
 
 
@@ -91,7 +91,7 @@ def test_a_refused_job_is_not_removed(api: JobApi, refusal: tuple[int, str], rem
     """A Job of the same name that another user created is not removed."""
     api.refuses = refusal
     with pytest.raises(Problem) as refused:
-        node_run.printed(api.cluster, JOB, 60)
+        job_writer.printed(api.cluster, JOB, 60)
     assert f"refuses Job default/{name('gpu01')}: {refusal[1]}" in str(refused.value)
     assert remedy in str(refused.value)
     assert api.sent == OURS[:1]
@@ -100,6 +100,6 @@ def test_a_refused_job_is_not_removed(api: JobApi, refusal: tuple[int, str], rem
 def test_a_job_that_stays_is_named(api: JobApi, capsys: pytest.CaptureFixture[str]) -> None:
     """A Job that could not be removed is a warning with the command that removes it."""
     api.keeps = True
-    assert node_run.printed(api.cluster, JOB, 60) == "$ lscpu\n"
+    assert job_writer.printed(api.cluster, JOB, 60) == "$ lscpu\n"
     said = capsys.readouterr().err
     assert f"Job default/{name('gpu01')} is not removed: may not delete; `oc delete job -n default" in said
