@@ -27,8 +27,7 @@ from tests.toolkit.evidence.criteria.cases import (
 from tests.toolkit.evidence.tools.logs import NVIDIA_SMI
 from toolkit.evidence.criteria import CRITERIA
 from toolkit.evidence.diagnosis import diagnose, reasons
-from toolkit.evidence.diagnosis.cause_table import CAUSES
-from toolkit.evidence.diagnosis.facts import FACTS
+from toolkit.evidence.diagnosis.cause_table import CAUSES, FACTS
 from toolkit.evidence.diagnosis.measured_causes import SEEN
 from toolkit.evidence.model import NODE_FACTS, NodeFacts
 from toolkit.evidence.verdict import Ended, Job, Request, Status

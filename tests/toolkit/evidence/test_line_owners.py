@@ -19,8 +19,7 @@ from toolkit.evidence.line_shapes import of_shapes, shape_of, treats_digits_alik
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Parser
 from toolkit.evidence.reader import read_stream
-from toolkit.evidence.tools import PARSERS, tf_cnn_benchmarks
-from toolkit.evidence.tools.deeplearningexamples import parser as dllogger
+from toolkit.evidence.tools import PARSERS, deeplearningexamples, tf_cnn_benchmarks
 
 LOGS = sorted(path for path in (Path(__file__).parent / "logs").rglob("*") if path.is_file())
 METRICS = (
@@ -36,7 +35,7 @@ def short_memories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "UNREAD_KEPT", 4)
     monkeypatch.setattr(tool_run, "UNREAD_KEPT", 4)
     monkeypatch.setattr(tf_cnn_benchmarks, "STEPS_KEPT", 6)
-    monkeypatch.setattr(dllogger, "ROWS_KEPT", 6)
+    monkeypatch.setattr(deeplearningexamples, "ROWS_KEPT", 6)
     monkeypatch.setattr(line_owners, "_EVERY", 3)
 
 

@@ -26,7 +26,7 @@ from toolkit.evidence.tools.lscpu import LsCpu, LsCpuParser
 from toolkit.evidence.tools.lspci import LsPci, LsPciParser
 from toolkit.evidence.tools.nvidia_smi.model import NvidiaSmi
 from toolkit.evidence.tools.nvidia_smi.parser import NvidiaSmiParser
-from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
+from toolkit.evidence.tools.nvidia_smi_query import NvidiaSmiQuery
 from toolkit.evidence.tools.nvidia_smi_topo import NvidiaSmiTopo, NvidiaSmiTopoParser
 
 PARSERS = (

@@ -2,7 +2,7 @@
 
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, proofs_at, readings_of
 from toolkit.evidence.model import NodeFacts
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
 from toolkit.evidence.tools.perftest.model import Perftest
 from toolkit.evidence.verdict import RDMA_TEST, Job, Status
 from toolkit.evidence.wording import listed

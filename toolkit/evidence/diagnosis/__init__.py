@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from toolkit.evidence.diagnosis.cause_table import CAUSES, Cause
-from toolkit.evidence.diagnosis.facts import contradicted
+from toolkit.evidence.diagnosis.cause_table import CAUSES, Cause, contradicted
 from toolkit.evidence.diagnosis.measured_causes import SEEN
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.verdict import Job, Proof

@@ -13,11 +13,11 @@ from toolkit.evidence.tools.hpc_data import DataLog
 from toolkit.evidence.tools.ibstatus import IbStatus
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.tools.nccl_tests.speed import slow_between_nodes
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
 from toolkit.evidence.tools.preflight.parser import NOT_REPORTED, Preflight, Tested
+from toolkit.evidence.tools.process import Ulimit
 from toolkit.evidence.tools.rdma_devices import RdmaDevices
 from toolkit.evidence.tools.torch_distributed.model import TorchDistributed, ranks_behind
-from toolkit.evidence.tools.ulimit import Ulimit
 from toolkit.evidence.verdict import Job, Proof
 
 EXPLAINED_CLOCKS = 0x4 | 0x8 | 0x20 | 0x40 | 0x80

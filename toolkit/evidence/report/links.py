@@ -12,7 +12,7 @@ from toolkit.evidence.report.bars import result
 from toolkit.evidence.report.run_summary import by_job
 from toolkit.evidence.report.sweeps import sweeps
 from toolkit.evidence.tools.ibstatus import IbStatus
-from toolkit.evidence.tools.perftest.criteria import EDR_GBPS, EDR_MB_S
+from toolkit.evidence.tools.perftest import EDR_GBPS, EDR_MB_S
 from toolkit.evidence.tools.perftest.model import Perftest, as_mb
 from toolkit.evidence.verdict import Job, Request
 from toolkit.evidence.wording import figure, size

@@ -1,11 +1,13 @@
-"""The tools whose output is read: a module or package each, found by itself.
+"""The tools whose output is read: a module or package for one or for a family of them, found by itself.
 
-It defines one `Parser`, the kind of reading that it returns with its figures, and `CRITERIA`, what that output decides.
+It defines a `Parser` of each, the kind of reading that it returns with its figures, and `CRITERIA`, what their output
+decides; where it has several parsers, each criterion `needs` the tool of one.
 """
 
 import importlib
+import inspect
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 from typing import NamedTuple
@@ -24,19 +26,37 @@ class Tool(NamedTuple):
     criteria: tuple[Criterion, ...]
 
 
-def tool_of(module: ModuleType) -> Tool:
-    """Return the tool that a module defines; raise TypeError with the part that it lacks, and its file."""
+def tools_of(module: ModuleType) -> Iterator[Tool]:
+    """Yield the tools that a module defines; raise TypeError with the part that one lacks, and its file."""
     file = f"{module.__name__.replace('.', '/')}{'/__init__' if hasattr(module, '__path__') else ''}.py"
     parsers = [
-        value
+        _checked(value, module, file)
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Parser) and value.__module__.startswith(module.__name__)
+        # What the parsers of a family share reads no tool by itself.
+        if not inspect.isabstract(value) or hasattr(value, "tool")
     ]
-    if len(parsers) != 1:
+    tools = [parser.tool for parser in parsers]
+    if not tools or len({*tools}) < len(tools):
         raise TypeError(
-            f"{file} defines {len(parsers)} parsers; define one class that inherits toolkit.evidence.parser.Parser"
+            f"{file} defines {len(parsers)} parsers; define one class for each tool, which inherits "
+            "toolkit.evidence.parser.Parser"
         )
-    (parser,) = parsers
+    criteria = getattr(module, "CRITERIA", None)
+    if not isinstance(criteria, tuple):
+        raise TypeError(f"{file} lacks CRITERIA; set it to a tuple of what the output decides, () for nothing")
+    for criterion in criteria:
+        if (criterion.needs or len(tools) > 1) and criterion.needs not in [(tool,) for tool in tools]:
+            raise TypeError(
+                f"{file}: criterion {criterion.name} needs {criterion.needs}; name one of {', '.join(tools)}, or use "
+                "toolkit/evidence/criteria"
+            )
+    whole = [replace(criterion, needs=criterion.needs or (tools[0],)) for criterion in criteria]
+    for parser in parsers:
+        yield Tool(parser, tuple(criterion for criterion in whole if criterion.needs == (parser.tool,)))
+
+
+def _checked(parser: type[Parser], module: ModuleType, file: str) -> type[Parser]:
     for part, meaning in (
         ("tool", "the tool's name"),
         ("starts", "how its output starts"),
@@ -53,23 +73,21 @@ def tool_of(module: ModuleType) -> Tool:
         raise TypeError(f"{file}: `kind` is {parser.kind.__name__}, which other tools share; define a class of its own")
     if parser.kind.figures is Reading.figures and "rows" not in parser.kind.model_fields:
         raise TypeError(f"{file}: {parser.kind.__name__} has no rows to count; define `figures`")
-    criteria = getattr(module, "CRITERIA", None)
-    if not isinstance(criteria, tuple):
-        raise TypeError(f"{file} lacks CRITERIA; set it to a tuple of what the output decides, () for nothing")
-    for criterion in criteria:
-        if criterion.needs:
-            raise TypeError(
-                f"{file}: criterion {criterion.name} has needs {criterion.needs}; omit it, or use "
-                "toolkit/evidence/criteria"
-            )
-    return Tool(parser, tuple(replace(criterion, needs=(parser.tool,)) for criterion in criteria))
+    return parser
 
 
 TOOLS: tuple[Tool, ...] = tuple(
-    tool_of(importlib.import_module(f"{__name__}.{submodule.name}")) for submodule in pkgutil.iter_modules(__path__)
+    sorted(
+        (
+            tool
+            for submodule in pkgutil.iter_modules(__path__)
+            for tool in tools_of(importlib.import_module(f"{__name__}.{submodule.name}"))
+        ),
+        key=lambda tool: tool.parser.tool,
+    )
 )
 PARSERS: tuple[type[Parser], ...] = tuple(tool.parser for tool in TOOLS)
-"""All parsers; of those whose output starts the same way, the first that matches is used."""
+"""All parsers by name; of those whose output starts the same way, the first that matches is used."""
 TOOL_NAMES: frozenset[str] = frozenset({NCCL, *(parser.tool for parser in PARSERS)})
 """What a program may name in `prints`."""
 

@@ -8,8 +8,7 @@ from core.metric import Metric
 from core.yaml import text as yaml_text
 from toolkit.evidence.criteria import COMPARISONS, CRITERIA
 from toolkit.evidence.criterion import Comparison, Criterion
-from toolkit.evidence.diagnosis.cause_table import CAUSES, Cause
-from toolkit.evidence.diagnosis.facts import FACTS
+from toolkit.evidence.diagnosis.cause_table import CAUSES, FACTS, Cause
 from toolkit.evidence.model import Reading
 from toolkit.evidence.records import Run, kinds
 from toolkit.evidence.reference import PublicLimit, public_limits

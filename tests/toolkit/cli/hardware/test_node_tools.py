@@ -7,7 +7,7 @@ from tests.support.node_outputs import printed, readings
 from tests.support.simulated_nodes import ran
 from toolkit.cli.hardware.device_lists import IbvDevInfo, NvidiaSmiList
 from toolkit.cli.hardware.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl, RdmaLink
-from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
+from toolkit.evidence.tools.nvidia_smi_query import NvidiaSmiQuery
 
 HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">\n<nvidia_smi_log>\n'
 GPU = """\t<gpu id="00000000:{bus}:00.0">

@@ -15,7 +15,7 @@ from tests.support.stack_settings import data
 from tests.toolkit.site.groups.fabric.kit import of, planned
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparisons.cables import COMPARISON
-from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
+from toolkit.evidence.tools.subnet import IbNetDiscover
 from toolkit.site.groups import fabric
 from toolkit.site.groups.fabric.cables import Cables
 from toolkit.site.output import File

@@ -6,7 +6,7 @@ import pytest
 
 from stacks.programs import PROGRAMS
 from tests.toolkit.evidence.criteria.cases import TABLE, TWO, changed, judged, nccl, status
-from toolkit.evidence.tools.nccl_tests.operation import TESTS
+from toolkit.evidence.tools.nccl_tests.primitives import TESTS
 from toolkit.evidence.verdict import Status
 
 ALL_REDUCE = TWO.model_copy(update={"program": "nccl-all-reduce"})

@@ -5,8 +5,7 @@ from pathlib import Path
 from tests.support.mutated import only, read_text
 from tests.toolkit.evidence.tools.logs import MLXCONFIG as QUERY
 from toolkit.evidence.reader import read
-from toolkit.evidence.tools.esxcli_kernel import EsxcliKernel
-from toolkit.evidence.tools.esxcli_pci import EsxcliPci
+from toolkit.evidence.tools.esxcli import EsxcliKernel, EsxcliPci
 from toolkit.evidence.tools.lspci import LsPci
 from toolkit.evidence.tools.mlxconfig import MlxConfig
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from tests.support.mutated import only, read_text
-from toolkit.evidence.tools.mmlscluster import MmLsCluster
-from toolkit.evidence.tools.mmremotecluster import MmRemoteCluster
 from toolkit.evidence.tools.nodes import Nodes
+from toolkit.evidence.tools.process import WhoAmI
 from toolkit.evidence.tools.rdma_devices import RdmaDevices
-from toolkit.evidence.tools.whoami import WhoAmI
+from toolkit.evidence.tools.scale_clusters import MmLsCluster, MmRemoteCluster
 
 LOGS = Path(__file__).parent.parent / "logs"
 

@@ -9,7 +9,7 @@ from toolkit.evidence.host_parser import HostReading
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Common, Parser, Taken
 from toolkit.evidence.text import Line
-from toolkit.evidence.tools import PARSERS, TOOLS, tool_of
+from toolkit.evidence.tools import PARSERS, TOOLS, tools_of
 
 MODULE = "toolkit.evidence.tools.dcgmi"
 
@@ -42,6 +42,12 @@ class MadeParser(Parser):
         return Made(complete=True, **common)
 
 
+class SisterParser(MadeParser):
+    """A parser of another tool in the same module."""
+
+    tool = "dcgmi-diag"
+
+
 class NamelessParser(MadeParser):
     """A parser without `starts`."""
 
@@ -62,19 +68,28 @@ def made(**parts: object) -> ModuleType:
 
 @pytest.fixture(autouse=True)
 def _of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in (Made, Plain, MadeParser, NamelessParser):
+    for each in (Made, Plain, MadeParser, SisterParser, NamelessParser):
         monkeypatch.setattr(each, "__module__", MODULE)
 
 
 def test_a_tool_with_all_its_parts_is_found() -> None:
     """A module with a parser and criteria, which need the tool, is a tool."""
-    found = tool_of(made())
-    assert (found.parser, [one.needs for one in found.criteria]) == (MadeParser, [("dcgmi",)])
+    (tool,) = tools_of(made())
+    assert (tool.parser, [one.needs for one in tool.criteria]) == (MadeParser, [("dcgmi",)])
 
 
-def test_every_module_is_a_tool() -> None:
-    """No tool is there twice, and each has a kind of reading of its own."""
-    assert len({parser.tool for parser in PARSERS}) == len(TOOLS) == len({parser.kind for parser in PARSERS})
+def test_each_criterion_of_a_family_is_of_the_tool_that_it_needs() -> None:
+    """A module may have several tools; a criterion belongs to the one that it needs."""
+    first, second = tools_of(made(Sister=SisterParser, CRITERIA=(criterion("dcgmi-diag"),)))
+    assert (first.parser, first.criteria) == (MadeParser, ())
+    assert (second.parser, [one.needs for one in second.criteria]) == (SisterParser, [("dcgmi-diag",)])
+
+
+def test_tools_are_in_the_order_of_their_names() -> None:
+    """No tool is there twice, each has a kind of reading of its own, and their order is that of their names."""
+    names = [parser.tool for parser in PARSERS]
+    assert names == sorted({*names})
+    assert len(names) == len(TOOLS) == len({parser.kind for parser in PARSERS})
 
 
 @pytest.mark.parametrize(
@@ -84,12 +99,13 @@ def test_every_module_is_a_tool() -> None:
         ({"Other": NamelessParser}, "2 parsers"),
         ({"CRITERIA": None}, "CRITERIA"),
         ({"CRITERIA": (criterion("dcgmi", "nccl"),)}, "needs"),
+        ({"Sister": SisterParser}, "needs"),
     ],
 )
 def test_what_a_module_lacks_is_named_with_its_file(parts: dict[str, object], lacks: str) -> None:
     """A tool without parser or criteria, or with a criterion of several tools, fails at import."""
     with pytest.raises(TypeError, match=rf"toolkit/evidence/tools/dcgmi\.py.*{lacks}"):
-        tool_of(made(**parts))
+        [*tools_of(made(**parts))]
 
 
 @pytest.mark.parametrize(
@@ -110,4 +126,4 @@ def test_what_a_parser_lacks_is_named_with_its_file(
     else:
         monkeypatch.setattr(MadeParser, attribute, value)
     with pytest.raises(TypeError, match=rf"toolkit/evidence/tools/dcgmi\.py.*{lacks}"):
-        tool_of(made())
+        [*tools_of(made())]

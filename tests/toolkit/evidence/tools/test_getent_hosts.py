@@ -1,7 +1,7 @@
 """getent hosts in a shell that traces: form of glibc's nss/getent.c, `%-15s %s`, and the loop of our RDMA test."""
 
 from tests.support.mutated import mutations, read_text
-from toolkit.evidence.tools.getent_hosts import GetentHosts
+from toolkit.evidence.tools.network import GetentHosts
 
 _LOOP = """\
 + getent hosts mofed-test-job-listener

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.support.mutated import only, read_text
-from toolkit.evidence.tools.ib_smnode import IbSmNode
 from toolkit.evidence.tools.ibhosts import IbHosts
+from toolkit.evidence.tools.subnet import IbSmNode
 
 LOGS = Path(__file__).parent.parent / "logs"
 _ONE = 'Ca\t: 0x248a0703001f0426 ports 1 "dgx02 HCA-3"\n'

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.support.mutated import only
-from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
+from toolkit.evidence.tools.subnet import IbNetDiscover
 
 LOG = Path(__file__).parent.parent / "logs" / "ibnetdiscover" / "cable-lanes.pass.log"
 """Printed by the real program on the Redpaper's lab, which ibsim simulated."""

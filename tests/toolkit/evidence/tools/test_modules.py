@@ -5,8 +5,7 @@ from pathlib import Path
 from tests.support.mutated import only
 from toolkit.evidence.reader import read
 from toolkit.evidence.tools.lsmod import LsMod
-from toolkit.evidence.tools.rpm import Rpm
-from toolkit.evidence.tools.semodule import SeModule
+from toolkit.evidence.tools.packages import Rpm, SeModule
 
 LOGS = Path(__file__).parent.parent / "logs"
 

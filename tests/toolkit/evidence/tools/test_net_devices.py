@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.support.mutated import only, read_text
 from tests.toolkit.evidence.tools.logs import IP_LINK as IP
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
 
 LOGS = Path(__file__).parent.parent / "logs" / "net-devices"
 

@@ -12,7 +12,7 @@ from toolkit.evidence.judge import evaluate
 from toolkit.evidence.tools.ibstat import IbStat
 from toolkit.evidence.tools.lscpu import LsCpu
 from toolkit.evidence.tools.lsmod import LsMod
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
 from toolkit.evidence.verdict import Ended, Job, Request, Status, Verdict
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched, Machine, Worker

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.mutated import only
-from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery, QueriedGpu
+from toolkit.evidence.tools.nvidia_smi_query import NvidiaSmiQuery, QueriedGpu
 
 LOG = Path(__file__).parents[1] / "logs" / "h100" / "nvidia-smi-q.txt"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.mutated import drawn_damage, only
 from toolkit.evidence.reader import read_stream
 from toolkit.evidence.tools.perftest import Perftest, PerftestParser
-from toolkit.evidence.tools.perftest.command import Command
+from toolkit.evidence.tools.perftest.run import Command
 
 LOGS = Path(__file__).parent.parent / "logs" / "perftest"
 RULE = "-" * 87

@@ -5,9 +5,9 @@ from pathlib import Path
 from toolkit.evidence.reader import read
 from toolkit.evidence.tools.ibhosts import IbHosts
 from toolkit.evidence.tools.ibstatus import IbStatus
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
+from toolkit.evidence.tools.process import WhoAmI
 from toolkit.evidence.tools.rdma_devices import RdmaDevices
-from toolkit.evidence.tools.whoami import WhoAmI
 
 LOG = Path(__file__).parent.parent / "logs" / "rdma-job" / "r-4.1-job.log"
 

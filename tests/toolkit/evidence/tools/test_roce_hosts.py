@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from tests.support.mutated import only, read_text
-from toolkit.evidence.tools.cma_roce import CmaRoce
-from toolkit.evidence.tools.mlnx_qos import MlnxQos
 from toolkit.evidence.tools.mlxconfig import MlxConfig
-from toolkit.evidence.tools.show_gids import ShowGids
+from toolkit.evidence.tools.rdma_devices import ShowGids
+from toolkit.evidence.tools.roce_ports import CmaRoce, MlnxQos
 
 LOGS = Path(__file__).parent.parent / "logs"
 

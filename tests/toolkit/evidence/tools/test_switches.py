@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.mutated import only, read_text
 from toolkit.evidence.tools.comware_config import ComwareConfig
-from toolkit.evidence.tools.nvue_config import NvueConfig
-from toolkit.evidence.tools.nvue_roce import NvueRoce
+from toolkit.evidence.tools.nvue import NvueConfig, NvueRoce
 from toolkit.evidence.tools.onyx_config import OnyxConfig
 from toolkit.evidence.tools.onyx_roce import OnyxRoce
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.mutated import only, read_text
-from toolkit.evidence.tools.ulimit import Ulimit
+from toolkit.evidence.tools.process import Ulimit
 
 _PROC = """\
 Limit                     Soft Limit           Hard Limit           Units

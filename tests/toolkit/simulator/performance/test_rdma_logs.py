@@ -11,10 +11,10 @@ from tests.toolkit.simulator.performance import jobs
 from toolkit.evidence.model import Reading
 from toolkit.evidence.tools.ibhosts import IbHosts
 from toolkit.evidence.tools.ibstatus import IbStatus
-from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.network import NetDevices
 from toolkit.evidence.tools.perftest.model import Perftest
+from toolkit.evidence.tools.process import WhoAmI
 from toolkit.evidence.tools.rdma_devices import RdmaDevices
-from toolkit.evidence.tools.whoami import WhoAmI
 from toolkit.simulator.performance import listings, perftest, pod_commands, ports
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.printed import Printed

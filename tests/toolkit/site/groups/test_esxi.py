@@ -13,8 +13,7 @@ from tests.support import debian
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import changed, expect_refusal
 from toolkit.evidence.reader import read
-from toolkit.evidence.tools.esxcli_kernel import EsxcliKernel
-from toolkit.evidence.tools.esxcli_pci import EsxcliPci
+from toolkit.evidence.tools.esxcli import EsxcliKernel, EsxcliPci
 from toolkit.evidence.tools.lspci import LsPci
 from toolkit.evidence.tools.mlxconfig import MlxConfig
 from toolkit.site.groups import esxi

@@ -4,7 +4,7 @@ from stacks.site.site import Site
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparison import Compared, Comparison, compared, of_kind
 from toolkit.evidence.model import Reading
-from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
+from toolkit.evidence.tools.subnet import IbNetDiscover
 from toolkit.site.groups.fabric import cables
 from toolkit.site.groups.fabric.cables import Cables
 from toolkit.site.groups.fabric.statements import Plan, Port, adapter_name, switch_name

@@ -6,11 +6,10 @@ from stacks.site.site import Site
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
 from toolkit.evidence.model import Reading
-from toolkit.evidence.tools.cma_roce import CmaRoce
-from toolkit.evidence.tools.mlnx_qos import MlnxQos
-from toolkit.evidence.tools.nvue_roce import NvueRoce
+from toolkit.evidence.tools.nvue import NvueRoce
 from toolkit.evidence.tools.onyx_roce import OnyxRoce
-from toolkit.evidence.tools.show_gids import ShowGids
+from toolkit.evidence.tools.rdma_devices import ShowGids
+from toolkit.evidence.tools.roce_ports import CmaRoce, MlnxQos
 from toolkit.site.groups.hosts import roce
 from toolkit.site.statements import Statements
 

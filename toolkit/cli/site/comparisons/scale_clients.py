@@ -7,9 +7,8 @@ from stacks.site.site import ScaleFacts, Site
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
 from toolkit.evidence.model import Reading
-from toolkit.evidence.tools.mmlscluster import MmLsCluster
 from toolkit.evidence.tools.mmlsconfig import COMMON, MmLsConfig
-from toolkit.evidence.tools.mmremotecluster import MmRemoteCluster
+from toolkit.evidence.tools.scale_clusters import MmLsCluster, MmRemoteCluster
 from toolkit.site.groups.scale.attributes import attributes
 from toolkit.site.statements import Statements
 

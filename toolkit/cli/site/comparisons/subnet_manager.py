@@ -5,7 +5,7 @@ from stacks.site.site import Site
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparison import Compared, Comparison, compared, of_kind, short
 from toolkit.evidence.model import Reading
-from toolkit.evidence.tools.ib_smnode import IbSmNode
+from toolkit.evidence.tools.subnet import IbSmNode
 from toolkit.site.statements import Statements
 
 

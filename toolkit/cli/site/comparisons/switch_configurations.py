@@ -9,7 +9,7 @@ from toolkit.cli.site.comparison import Compared, Comparison, compared, of_kind,
 from toolkit.evidence.configuration import ConfigurationReading
 from toolkit.evidence.model import Reading
 from toolkit.evidence.tools.comware_config import ComwareConfig
-from toolkit.evidence.tools.nvue_config import NvueConfig
+from toolkit.evidence.tools.nvue import NvueConfig
 from toolkit.evidence.tools.onyx_config import OnyxConfig
 from toolkit.site.groups import switches
 from toolkit.site.groups.switches.comware import in_views

@@ -9,7 +9,7 @@ from toolkit.evidence import reference
 from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of, row_proofs
 from toolkit.evidence.reference import AllReduceRun
 from toolkit.evidence.tools.nccl_tests.model import NcclTests, Row
-from toolkit.evidence.tools.nccl_tests.operation import is_of
+from toolkit.evidence.tools.nccl_tests.primitives import is_of
 from toolkit.evidence.tools.nccl_tests.results import halves
 from toolkit.evidence.verdict import Job, Request, Status
 

@@ -13,9 +13,8 @@ from toolkit.evidence.model import Unread
 from toolkit.evidence.parser import Common, Parser, Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.tools.perftest import json_file, table
-from toolkit.evidence.tools.perftest.command import COMMAND, Command
 from toolkit.evidence.tools.perftest.model import CpuFrequency, End, Perftest
-from toolkit.evidence.tools.perftest.run import Run
+from toolkit.evidence.tools.perftest.run import COMMAND, Command, Run
 from toolkit.evidence.verdict import RDMA_LISTENER, RDMA_TEST
 
 _TITLE = (

@@ -9,7 +9,7 @@ from stacks.site.site import Site
 from tests.support.ib_fabric import simulated
 from tests.support.mutated import only
 from tests.toolkit.site.groups.fabric.kit import of, planned
-from toolkit.evidence.tools.ibnetdiscover import IbNetDiscover
+from toolkit.evidence.tools.subnet import IbNetDiscover
 from toolkit.site.groups import fabric
 from toolkit.site.groups.fabric import GROUP
 from toolkit.site.groups.fabric.cables import Cables

@@ -1,18 +1,82 @@
-"""ibnetdiscover: the cables of an InfiniBand subnet, from both of their ends."""
+"""An InfiniBand subnet: whether a switch runs its manager (`show ib smnode`), and all cables (ibnetdiscover)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
-from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
+
+
+class IbSmNode(HostReading):
+    """The answer of the switch."""
+
+    node: str | None = Field(description="switch that was queried; None: unknown")
+    state: str | None = Field(description="enabled or disabled; None: not read")
+    line: int
+
+    @property
+    def enabled(self) -> bool | None:
+        """Return whether the subnet manager is enabled there; None when it was not read."""
+        return None if self.state is None else self.state == "enabled"
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{self.node} {self.state}"
+
+
+_SMNODE_COMMAND = r"(?:.*[#>]\s*)?show ib smnode\b"
+_STATE = re.compile(r"\s*sm-state:?\s+(enabled|disabled)$")
+
+
+class IbSmNodeParser(HostParser):
+    """Reads the command and its answer."""
+
+    tool = "ib-smnode"
+    kind = IbSmNode
+    starts = rf"{_SMNODE_COMMAND}|\s*sm-state\b"
+    command = re.compile(_SMNODE_COMMAND)
+    argument = re.compile(r"smnode (?P<node>\S+)")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._state: str | None = None
+
+    def read_line(self, line: Line) -> Taken:
+        """Read a line."""
+        if (state := _STATE.match(line.text)) is not None:
+            if self._state is not None:
+                return Taken.AGAIN
+            self._state, self.line = state[1], line.number
+            return Taken.YES
+        return Taken.DAMAGED if re.match(r"\s*sm-state\b", line.text) else Taken.NO
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the state."""
+        return {"state": self._state, "line": self.line}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether the state is missing."""
+        return (None if self._state else "no sm-state",)
+
+
+def _manager_enabled(job: Job) -> Outcome | None:
+    switches = [switch for switch in readings_of(job, IbSmNode) if switch.state is not None]
+    if not switches:
+        return Outcome(Status.MISSING, "no sm-state")
+    enabled = [switch for switch in switches if switch.enabled]
+    measured = listed(f"{switch.node or 'the switch'}: {switch.state}" for switch in switches)
+    return Outcome(
+        passed(bool(enabled)), measured, proofs=row_proofs((switch.file, switch) for switch in enabled or switches)
+    )
+
 
 LANES = 4
 """Of a cable to a port of today's switches and adapters."""
@@ -59,7 +123,7 @@ class IbNetDiscover(HostReading):
         return f"{plural(switches, 'switch', 'switches')}, {len(nodes) - switches} CAs"
 
 
-_COMMAND = typed(r"ibnetdiscover\b")
+_DISCOVER_COMMAND = typed(r"ibnetdiscover\b")
 _GENERATED = r"# Topology file: generated on "
 _NODE = re.compile(r'(?:Switch|Ca|Rt)\s+\d{1,4} "(?P<id>[SHR]-[0-9a-f]{16})"\s+# "(?P<name>[^"]{0,64})"')
 _OUTSIDE = r"(?:\[ext \d{1,4}\])?(?:\([0-9a-f]{1,16}\))?"
@@ -78,9 +142,9 @@ class IbNetDiscoverParser(RowsParser):
 
     tool = "ibnetdiscover"
     kind = IbNetDiscover
-    starts = rf"{_GENERATED}|{_COMMAND}"
+    starts = rf"{_GENERATED}|{_DISCOVER_COMMAND}"
     leads = r"#"
-    command = re.compile(_COMMAND)
+    command = re.compile(_DISCOVER_COMMAND)
     no_rows = "no cable"
 
     def __init__(self) -> None:
@@ -120,12 +184,23 @@ def _all_lanes(job: Job) -> Outcome | None:
 
 CRITERIA = (
     Criterion(
+        name="subnet-manager-enabled",
+        title="A switch runs the subnet manager",
+        limit="sm-state enabled",
+        tolerance="other switches may have it disabled",
+        applies="switches with show ib smnode output",
+        source="R-3.1-3",
+        needs=("ib-smnode",),
+        judge=_manager_enabled,
+    ),
+    Criterion(
         name="cable-lanes",
         title="Every fabric cable uses all its lanes",
         limit=f"{LANES} lanes",
         unit="lanes",
         applies="subnets with ibnetdiscover output",
         source="R-2.1-3",
+        needs=("ibnetdiscover",),
         judge=_all_lanes,
     ),
 )

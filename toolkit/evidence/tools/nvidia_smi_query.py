@@ -1,13 +1,63 @@
-"""Reads the text form of `nvidia-smi -q`: sections by their indentation. The XML form is read by cli/hardware."""
+"""`nvidia-smi -q`: each GPU of a node, with its errors, clocks, links and power, by sections of its text form.
+
+The XML form is read by cli/hardware.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from toolkit.evidence.host_parser import HostParser, typed
+from pydantic import Field
+
+from core.model import Model
+from core.wording import plural
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
+from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
-from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery, QueriedGpu
+from toolkit.evidence.verdict import Job
+from toolkit.evidence.wording import listed
+
+
+class QueriedGpu(Model):
+    """One GPU of `nvidia-smi -q`. None: not printed, or N/A."""
+
+    bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
+    name: str | None = None
+    architecture: str | None = Field(default=None, description="generation of the GPUs")
+    uuid: str | None = None
+    memory_mib: int | None = Field(default=None, description="in all, MiB")
+    used_mib: int | None = Field(default=None, description="in use, MiB")
+    ecc: str | None = Field(default=None, description="Enabled or Disabled, now")
+    uncorrected: int | None = Field(default=None, description="uncorrectable memory errors since the last restart")
+    remap_pending: bool | None = Field(default=None, description="whether rows wait to be remapped at the next reset")
+    remap_failed: bool | None = Field(default=None, description="whether a row could not be remapped")
+    sm_mhz: int | None = Field(default=None, description="clock of the multiprocessors now, MHz")
+    most_mhz: int | None = Field(default=None, description="their highest clock, MHz")
+    reasons: tuple[str, ...] = Field(default=(), description="why clocks are lower now, as printed, without Idle")
+    pcie: int | None = Field(default=None, description="generation of its PCIe link now: lower while it rests")
+    most_pcie: int | None = Field(default=None, description="the highest that GPU and slot can")
+    width: int | None = Field(default=None, description="lanes of its PCIe link now")
+    most_width: int | None = Field(default=None, description="the most that GPU and slot can")
+    power_w: float | None = Field(default=None, description="drawn, in the mean of a second, W")
+    power_limit_w: float | None = Field(default=None, description="limit now, W")
+    default_limit_w: float | None = Field(default=None, description="limit as delivered, W")
+    celsius: int | None = Field(default=None, description="temperature of the GPU, degrees C")
+    fabric: str | None = Field(default=None, description="state of its registration with NVSwitches, e.g. Completed")
+    line: int
+
+
+class NvidiaSmiQuery(HostReading):
+    """What `nvidia-smi -q` prints."""
+
+    attached: int | None = Field(description="GPUs of the node, of which -i may select some")
+    rows: tuple[QueriedGpu, ...]
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        drawn = sum(row.power_w or 0 for row in self.rows)
+        return plural(len(self.rows), "GPU") + (f", {drawn:.0f} W" if drawn else "")
+
 
 QUERY = r"nvidia-smi (?=(?:.* )?(?:-q|-a|--query)(?: |$))"
 AS_XML = r"(?=(?:.* )?(?:-x|--xml-format)(?: |$))"
@@ -154,3 +204,55 @@ class NvidiaSmiQueryParser(QueryParser):
     @property
     def _last(self) -> QueriedGpu:
         return next(reversed(self.gpus.values()))
+
+
+SLOWED = frozenset({"HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown"})
+"""Reasons of lower clocks that are faults; the power cap is none, it is active under full load."""
+REGISTERED = "Completed"
+
+
+def _faults(gpu: QueriedGpu) -> Iterator[str]:
+    if gpu.ecc == "Disabled":
+        yield "has ECC off"
+    if gpu.uncorrected:
+        yield f"has {gpu.uncorrected} uncorrectable memory errors"
+    if gpu.remap_pending:
+        yield "has rows to remap"
+    if gpu.remap_failed:
+        yield "could not remap rows"
+    if slowed := [reason for reason in gpu.reasons if reason in SLOWED]:
+        yield f"is slowed ({', '.join(slowed)}, {gpu.celsius} degrees)"
+    if gpu.width is not None and gpu.most_width is not None and gpu.width < gpu.most_width:
+        yield f"has {gpu.width} PCIe lanes, not {gpu.most_width}"
+    if gpu.power_limit_w is not None and gpu.default_limit_w is not None and gpu.power_limit_w < gpu.default_limit_w:
+        yield f"has a power limit of {gpu.power_limit_w:g} W, not {gpu.default_limit_w:g}"
+    if gpu.fabric is not None and gpu.fabric != REGISTERED:
+        yield f"is not registered with the NVSwitches ({gpu.fabric})"
+
+
+def _judge(job: Job) -> Outcome | None:
+    queries = readings_of(job, NvidiaSmiQuery)
+    faulty = [(query, gpu, why) for query in queries for gpu in query.rows for why in _faults(gpu)]
+    measured = (
+        listed(f"GPU {gpu.bus} {why}" for _, gpu, why in faulty)
+        if faulty
+        else listed(query.figures() for query in queries)
+    )
+    return Outcome(
+        passed(not faulty),
+        measured,
+        proofs=row_proofs((query.file, gpu) for query, gpu, _ in faulty) or opening_proofs(queries),
+    )
+
+
+CRITERIA = (
+    Criterion(
+        name="queried-gpu-faults",
+        title="nvidia-smi -q shows no GPU fault",
+        limit="ECC on, no uncorrectable error, no row to remap, not slowed by hardware or temperature, all PCIe lanes, "
+        "no lowered power limit, registered with the NVSwitches; what the driver does not report is not a fault",
+        applies="logs of nvidia-smi -q",
+        source="docs.nvidia.com/deploy/nvidia-smi",
+        judge=_judge,
+    ),
+)

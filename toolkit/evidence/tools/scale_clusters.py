@@ -1,4 +1,4 @@
-"""mmlscluster: nodes of a Spectrum Scale cluster."""
+"""Spectrum Scale: mmlscluster, the nodes of a cluster; `mmremotecluster show`, those whose file systems are mounted."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.block_parser import Block, compiled
+from toolkit.evidence.block_parser import Block, BlocksParser, compiled
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
@@ -37,7 +37,7 @@ class MmLsCluster(HostReading):
     rows: tuple[ScaleNode, ...]
 
 
-_COMMAND = typed(r"mmlscluster\b")
+_LIST_COMMAND = typed(r"mmlscluster\b")
 _FORMS = compiled(
     {
         "GPFS cluster name": r"(?P<name>\S+)",
@@ -62,8 +62,8 @@ class MmLsClusterParser(RowsParser):
 
     tool = "mmlscluster"
     kind = MmLsCluster
-    starts = rf"GPFS cluster information$|{_COMMAND}"
-    command = re.compile(_COMMAND)
+    starts = rf"GPFS cluster information$|{_LIST_COMMAND}"
+    command = re.compile(_LIST_COMMAND)
     contiguous = True
     no_rows = "no node"
 
@@ -129,6 +129,59 @@ def _same(name: str, other: str) -> bool:
     return name == other or name.partition(".")[0] == other.partition(".")[0]
 
 
+class RemoteCluster(Model):
+    """A cluster that owns file systems."""
+
+    name: str
+    contact_nodes: tuple[str, ...]
+    digest: str = Field(description="SHA digest of its public key")
+    file_systems: tuple[str, ...] = Field(description="as printed: remote name, local name in brackets")
+    line: int
+
+
+class MmRemoteCluster(HostReading):
+    """Clusters that are known."""
+
+    rows: tuple[RemoteCluster, ...]
+
+
+_REMOTE_COMMAND = typed(r"mmremotecluster\s+show\b")
+_REMOTE_FORMS = compiled(
+    {
+        "Contact nodes": r"[\w.-]+(?:, ?[\w.-]+)*",
+        "SHA digest": r"(?P<digest>[0-9a-f]{40,128})",
+        "File systems": r"(?:[\w.-]+ \([\w.-]+\)(?:,? +)?)+|\(none defined\)",
+    }
+)
+_NAME = re.compile(r"Cluster name:\s*(\S+)")
+_FILE_SYSTEM = re.compile(r"[\w.-]+ \([\w.-]+\)")
+
+
+class MmRemoteClusterParser(BlocksParser):
+    """Reads a block a cluster."""
+
+    tool = "mmremotecluster"
+    kind = MmRemoteCluster
+    starts = rf"Cluster name:\s+[\w.-]+$|{_REMOTE_COMMAND}"
+    command = re.compile(_REMOTE_COMMAND)
+    forms = _REMOTE_FORMS
+    row = RemoteCluster
+    no_rows = "no cluster"
+
+    def read_line(self, line: Line) -> Taken:
+        """Read a line."""
+        if line.text.startswith("Cluster name:"):
+            name = _NAME.fullmatch(line.text)
+            return self.open(name[1], line.number, name=name[1]) if name else Taken.DAMAGED
+        return self.block.read_line(line.text) if self.block is not None else Taken.NO
+
+    def fields_of(self, block: Block) -> Mapping[str, object]:
+        """Return the fields of a cluster, of which two are lists."""
+        nodes = re.split(r", ?", block.get("Contact nodes") or "")
+        systems = _FILE_SYSTEM.findall(block.get("File systems") or "")
+        return {**block.fields(), "contact_nodes": tuple(nodes), "file_systems": tuple(systems)}
+
+
 CRITERIA = (
     Criterion(
         name="scale-members",
@@ -138,6 +191,7 @@ CRITERIA = (
         tolerance="names are compared without their domain: Spectrum Scale has a separate network",
         applies="machines with mmlscluster output, where the nodes are known",
         source="R-3.3-2",
+        needs=("mmlscluster",),
         judge=_members,
         when=lambda request: bool(request.nodes),
     ),
