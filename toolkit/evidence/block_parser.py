@@ -89,16 +89,16 @@ class BlocksParser(HostParser):
         self.block = self.blocks[name] = Block(self.forms, line, **fields)
         return Taken.YES
 
-    def fields_of(self, block: Block) -> Mapping[str, object]:
+    def _fields_of(self, block: Block) -> Mapping[str, object]:
         """Return the fields of the row of a whole block."""
         return block.fields()
 
     def _fields(self) -> Mapping[str, object]:
-        rows = tuple(self.row.model_validate(self.fields_of(block)) for block in whole(self.blocks, *self.needed))
-        return {"rows": rows, **self.facts()}
+        rows = tuple(self.row.model_validate(self._fields_of(block)) for block in whole(self.blocks, *self.needed))
+        return {"rows": rows, **self._facts()}
 
     def _reasons(self) -> Iterable[str | None]:
-        return (*cut(self.blocks, *self.needed), None if self.blocks else self.no_rows, *self.missing())
+        return (*cut(self.blocks, *self.needed), None if self.blocks else self.no_rows, *self._missing())
 
 
 def compiled(forms: Mapping[str, str]) -> Forms:

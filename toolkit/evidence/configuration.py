@@ -43,7 +43,7 @@ class ConfigurationParser(HostParser):
             return Taken.YES
         return super().feed(line)
 
-    def read_line(self, line: Line) -> Taken:
+    def _read_line(self, line: Line) -> Taken:
         """Read a line."""
         if self._secret(line.text):
             self.hidden += 1
@@ -51,7 +51,7 @@ class ConfigurationParser(HostParser):
         if self._begun and self.prompt.match(line.text):
             self._over = True
             return Taken.NO
-        return self.statement(line)
+        return self._statement(line)
 
     def _secret(self, text: str) -> bool:
         """Return whether a line is a secret, or is inside of quotes that opened with one."""
@@ -65,5 +65,5 @@ class ConfigurationParser(HostParser):
         return secret
 
     @abstractmethod
-    def statement(self, line: Line) -> Taken:
+    def _statement(self, line: Line) -> Taken:
         """Read a line that is not a secret and no prompt."""

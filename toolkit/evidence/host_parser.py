@@ -71,9 +71,9 @@ class HostParser(Parser):
         if command is not None:
             taken = Taken.AGAIN if self._begun else Taken.YES
             if taken is Taken.YES:
-                self.read_command(line.text)
+                self._read_command(line.text)
         else:
-            taken = self.read_line(line)
+            taken = self._read_line(line)
             if taken is Taken.NO and _SHELL.match(line.text):
                 taken = Taken.YES if self.traced else Taken.NO
         self._begun = True
@@ -92,20 +92,20 @@ class HostParser(Parser):
         """Return whether its output has ended."""
         return self._over
 
-    def read_command(self, text: str) -> None:
+    def _read_command(self, text: str) -> None:
         """Read the command itself."""
         if self.argument is not None and (match := self.argument.search(text)) is not None:
             self.arguments |= match.groupdict()
 
     @abstractmethod
-    def read_line(self, line: Line) -> Taken:
+    def _read_line(self, line: Line) -> Taken:
         """Read a line of output."""
 
-    def facts(self) -> Mapping[str, object]:
+    def _facts(self) -> Mapping[str, object]:
         """Return the tool's own fields of the reading."""
         return {}
 
-    def missing(self) -> Iterable[str | None]:
+    def _missing(self) -> Iterable[str | None]:
         """Return the reasons why the output is incomplete, but for damaged lines; None is not a reason."""
         return ()
 
@@ -116,10 +116,10 @@ class HostParser(Parser):
         return self.kind.model_validate({**common, "source": self.source, **self.arguments, **self._fields(), **whole})
 
     def _fields(self) -> Mapping[str, object]:
-        return self.facts()
+        return self._facts()
 
     def _reasons(self) -> Iterable[str | None]:
-        return self.missing()
+        return self._missing()
 
 
 class RowsParser(HostParser):
@@ -140,10 +140,10 @@ class RowsParser(HostParser):
         return Taken.YES
 
     def _fields(self) -> Mapping[str, object]:
-        return {"rows": tuple(self.rows.values()), **self.facts()}
+        return {"rows": tuple(self.rows.values()), **self._facts()}
 
     def _reasons(self) -> Iterable[str | None]:
-        return (None if self.rows else self.no_rows, *self.missing())
+        return (None if self.rows else self.no_rows, *self._missing())
 
 
 def record(kind: type[Record], match: re.Match[str], line: Line, **fields: object) -> Record:

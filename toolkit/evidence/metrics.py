@@ -56,8 +56,7 @@ class Metrics(Reading):
 
     rows: tuple[Measured, ...]
 
-    def figures(self) -> str:
-        """Return every metric with its value."""
+    def _figures(self) -> str:
         measured = ((row, row.figure) for row in self.rows if row.figure is not None)
         return ", ".join(f"{row.name} {figure:,.6g} {row.unit}".rstrip() for row, figure in measured)
 

@@ -107,6 +107,9 @@ class Reading(Model):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for: the number of rows, unless the tool's kind has better."""
+        return self._figures()
+
+    def _figures(self) -> str:
         rows = getattr(self, "rows", None)
         return plural(len(rows), "row") if isinstance(rows, tuple) else ""
 

@@ -47,18 +47,16 @@ class NvidiaSmiListParser(RowsParser):
         super().__init__()
         self._typed = False
 
-    def read_command(self, _text: str) -> None:
+    def _read_command(self, _text: str) -> None:
         """Read that it is the list of all GPUs: other tools print lines like these of some."""
         self._typed = True
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := self._row.match(line.text)) is not None:
             return self.add(row["index"], record(ListedGpu, row, line))
         return Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return whether the list is whole."""
+    def _facts(self) -> Mapping[str, object]:
         return {"whole": self._typed}
 
 
@@ -92,8 +90,7 @@ class IbvDevInfoParser(HostParser):
         self._device = ""
         self._port = 0
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         row = self._row.match(line.text)
         if row is None:
             return Taken.YES if self._device and line.text[:1].isspace() else Taken.NO
@@ -116,8 +113,7 @@ class IbvDevInfoParser(HostParser):
     def _update(self, **fields: object) -> None:
         self._rows[self._device] = self._rows[self._device].model_copy(update=fields)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the devices."""
+    def _facts(self) -> Mapping[str, object]:
         return {"rows": tuple(self._rows.values())}
 
 

@@ -45,8 +45,7 @@ class IbDev2NetDevParser(RowsParser):
         r"(?P<port>\d{1,3}) (?:\([^)]*\) )?==> (?P<interface>[\w.@-]+) \((?:Up|Down)\)(?: #.*)?$"
     )
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := self._row.match(" ".join(line.text.split()))) is not None:
             return self.add((row["device"], row["port"]), record(NetDevOfIb, row, line))
         return Taken.DAMAGED if "==>" in line.text else Taken.NO
@@ -82,8 +81,7 @@ class RdmaLinkParser(RowsParser):
         r"(?:.* netdev (?P<interface>[\w.@-]+))?"
     )
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := self._row.match(" ".join(line.text.split()))) is not None:
             return self.add((row["device"], row["port"]), record(RdmaLinkOfDevice, row, line))
         return Taken.DAMAGED if "physical_state" in line.text else Taken.NO
@@ -115,8 +113,7 @@ class SysfsDevicesParser(RowsParser):
         rf"l[rwx]{{9}}[.+]? .* (?P<device>[\w.-]+) -> (?:\.\./)+devices/\S*/(?P<pci>{PCI})/infiniband/(?P=device)$"
     )
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := self._row.match(line.text)) is not None:
             return self.add(row["device"], record(SysfsDevice, row, line))
         if re.fullmatch(r"total \d+", line.text):
@@ -153,8 +150,7 @@ class NumactlParser(HostParser):
         super().__init__()
         self._nodes: dict[int, MemoryNode] = {}
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         match = self._of_node.match(line.text)
         if match is None:
             if self._other.match(line.text) is None:
@@ -171,8 +167,7 @@ class NumactlParser(HostParser):
         self._nodes[node.node] = node.model_copy(update=update)
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the nodes."""
+    def _facts(self) -> Mapping[str, object]:
         return {"rows": tuple(self._nodes.values())}
 
 
@@ -181,8 +176,7 @@ class MemInfo(HostReading):
 
     total_kib: int | None = Field(description="MemTotal, KiB: installed memory without what the firmware reserves")
 
-    def figures(self) -> str:
-        """Return the memory."""
+    def _figures(self) -> str:
         return f"{self.total_kib} KiB"
 
 
@@ -200,8 +194,7 @@ class MemInfoParser(HostParser):
         super().__init__()
         self._total: int | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         row = self._row.match(line.text)
         if row is None:
             return Taken.DAMAGED if line.text.startswith("MemTotal") else Taken.NO
@@ -211,8 +204,7 @@ class MemInfoParser(HostParser):
             self._total, self.line = int(row[2]), line.number
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the memory."""
+    def _facts(self) -> Mapping[str, object]:
         return {"total_kib": self._total}
 
 
@@ -238,8 +230,7 @@ class NodeLabelsParser(RowsParser):
     starts = rf"{_LABEL}(?:feature\.node\.kubernetes\.io|nvidia\.com|(?:beta\.)?kubernetes\.io)/[\w.-]+\"?[=:]"
     _row = re.compile(rf"{_LABEL}(?P<key>[a-z][\w.-]*/[\w.-]+)\"?(?:=|: ?)[\"']?(?P<value>[\w.-]*)[\"']?,?$")
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         row = self._row.match(line.text)
         return Taken.NO if row is None else self.add(row["key"], record(Label, row, line))
 

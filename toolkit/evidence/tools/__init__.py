@@ -71,8 +71,8 @@ def _checked(parser: type[Parser], module: ModuleType, file: str) -> type[Parser
             raise TypeError(f"{file}: `{part}` of {parser.__name__}: {error}") from error
     if not parser.kind.__module__.startswith(module.__name__):
         raise TypeError(f"{file}: `kind` is {parser.kind.__name__}, which other tools share; define a class of its own")
-    if parser.kind.figures is Reading.figures and "rows" not in parser.kind.model_fields:
-        raise TypeError(f"{file}: {parser.kind.__name__} has no rows to count; define `figures`")
+    if parser.kind._figures is Reading._figures and "rows" not in parser.kind.model_fields:
+        raise TypeError(f"{file}: {parser.kind.__name__} has no rows to count; define `_figures`")
     return parser
 
 

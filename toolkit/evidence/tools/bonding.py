@@ -49,8 +49,7 @@ class Bonding(HostReading):
         """Return whether it is a bond by LACP that has found its partner."""
         return bool(self.mode and "802.3ad" in self.mode and self.partner not in (None, NO_PARTNER))
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{sum(row.up for row in self.rows)} of {plural(len(self.rows), 'port')} up"
 
 
@@ -106,8 +105,7 @@ class BondingParser(BlocksParser):
         self._version: str | None = None
         self._head = Block(_OF_BOND, 1)
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (version := _VERSION.match(text)) is not None:
             if self._version is not None:
@@ -121,18 +119,15 @@ class BondingParser(BlocksParser):
             return self.open(port[1], line.number, Taken.DAMAGED, name=port[1]) if port else Taken.DAMAGED
         return Taken.YES if _OTHER.match(text) else (self.block or self._head).read_line(text)
 
-    def fields_of(self, block: Block) -> Mapping[str, object]:
-        """Return the fields of a port."""
+    def _fields_of(self, block: Block) -> Mapping[str, object]:
         return {**block.fields(), "up": block.get("MII Status") == "up"}
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the fields of the bond."""
+    def _facts(self) -> Mapping[str, object]:
         status = self._head.get("MII Status")
         up = None if status is None else status == "up"
         return {**self._head.groups(), "tool_version": self._version, "up": up}
 
-    def missing(self) -> Iterable[str]:
-        """Yield what the head lacks."""
+    def _missing(self) -> Iterable[str]:
         return (f"no {key}" for key in self._head.lacks("Bonding Mode", "MII Status"))
 
 

@@ -27,8 +27,7 @@ class ComwareConfig(ConfigurationReading):
 
     rows: tuple[ComwareLine, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.host or 'a switch'}: {plural(len(self.rows), 'line')}"
 
 
@@ -52,8 +51,7 @@ class ComwareConfigParser(ConfigurationParser):
         self._rows: list[ComwareLine] = []
         self._more = False
 
-    def statement(self, line: Line) -> Taken:
-        """Read a line."""
+    def _statement(self, line: Line) -> Taken:
         text = line.text
         if text.startswith("#"):
             return Taken.YES
@@ -69,13 +67,11 @@ class ComwareConfigParser(ConfigurationParser):
             self._rows.append(ComwareLine(text=text, line=line.number))
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the lines, and whose they are."""
+    def _facts(self) -> Mapping[str, object]:
         host = next((row.text.split()[1] for row in self._rows if re.match(r" sysname \S", row.text)), None)
         return {"host": host, "rows": tuple(self._rows), "hidden": self.hidden}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether there are lines, and all of them."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._rows else "no line", f"more than {MOST} lines" if self._more else None)
 
 

@@ -32,8 +32,7 @@ class CudaVectorAdd(Reading):
     passed_line: int | None = Field(default=None, description="line of `Test PASSED`")
     failure: Unread | None = Field(default=None, description="the first line that reports an error")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         if self.passed:
             return "Test PASSED"
         return self.failure.text if self.failure is not None else "no result"

@@ -87,8 +87,7 @@ class DevicePlugin(Reading):
     socket: str | None = Field(default=None, description="under /var/lib/kubelet/device-plugins")
     failures: tuple[Unread, ...] = Field(default=(), description=f"lines that report an error, first {FAILURES_KEPT}")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return "registered" if self.registered else "not registered"
 
 

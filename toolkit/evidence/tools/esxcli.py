@@ -59,8 +59,7 @@ class EsxcliKernelParser(RowsParser):
         super().__init__()
         self._headed = self._ruled = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (command := re.match(_KERNEL_COMMAND, text)) is not None:
             return Taken.AGAIN if self._headed else Taken.YES if command[1] == "list" else Taken.NO
@@ -138,8 +137,7 @@ class EsxcliPciParser(BlocksParser):
     row = EsxcliDevice
     no_rows = "no device"
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if re.fullmatch(_ADDRESS, text):
             return self.open(text, line.number)

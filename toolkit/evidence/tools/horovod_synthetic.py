@@ -54,8 +54,7 @@ class HorovodSynthetic(Reading):
         default=None, description="|total - devices x mean| / total: rounding, unless the log was edited"
     )
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         total = self.total_images_per_s
         return f"{total:,.2f} images/s" if total is not None else plural(len(self.iterations), "iteration")
 

@@ -42,8 +42,7 @@ class DataLog(Reading):
     rows: tuple[DataLine, ...]
     failures: tuple[Unread, ...] = Field(description="lines in which the reader refuses")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         sets = dict.fromkeys(_set(row.name, row.digest) for row in self.rows)
         return f"{some(sets)}: {plural(len(self.rows), 'line')}" if sets else plural(len(self.failures), "refusal")
 

@@ -39,8 +39,7 @@ class IbHosts(HostReading):
     failed: tuple[str, ...] = Field(description="errors that the tool printed")
     excuse: str | None = Field(default=None, description="why there is no list, as the RDMA test prints it")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{plural(len(self.rows), 'CA')}{f' from {self.hca}' if self.hca else ''}"
 
     def refusal(self) -> str | None:
@@ -79,8 +78,7 @@ class IbHostsParser(RowsParser):
         self._failed: list[str] = []
         self._excuse: str | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := _ROW.match(line.text)) is not None:
             return self.add(row["guid"], record(ChannelAdapter, row, line))
         if _FAILED.match(line.text):
@@ -91,12 +89,10 @@ class IbHostsParser(RowsParser):
             return Taken.YES
         return Taken.DAMAGED if re.match(r"Ca\s*:", line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the errors, and why there is no list."""
+    def _facts(self) -> Mapping[str, object]:
         return {"failed": tuple(self._failed), "excuse": self._excuse}
 
-    def missing(self) -> Iterable[str]:
-        """Return the errors."""
+    def _missing(self) -> Iterable[str]:
         return self._failed
 
 

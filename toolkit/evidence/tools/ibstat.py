@@ -97,8 +97,7 @@ class IbStatParser(BlocksParser):
         self._adapters: dict[str, Block] = {}
         self._device = ""
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (head := _HEAD.match(line.text)) is not None:
             if head[1] in self._adapters:
                 return Taken.AGAIN
@@ -113,11 +112,10 @@ class IbStatParser(BlocksParser):
             return Taken.DAMAGED
         return self.block.read_line(line.text) if self.block is not None and line.text[0].isspace() else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the adapters."""
+    def _facts(self) -> Mapping[str, object]:
         return {"adapters": tuple(Hca.model_validate(adapter.fields()) for adapter in whole(self._adapters))}
 
-    def missing(self) -> Iterable[str]:
+    def _missing(self) -> Iterable[str]:
         """Yield what adapters lack, and that they have fewer ports than they name."""
         yield from cut(self._adapters)
         for device, block in self._adapters.items():

@@ -43,8 +43,7 @@ class IbStatus(HostReading):
     rows: tuple[Port, ...] = Field(description="ports of which all seven lines were read")
     failed: tuple[str, ...] = Field(description="errors that the tool printed, e.g. of a device that does not exist")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{sum(port.up for port in self.rows)} of {plural(len(self.rows), 'port')} up"
 
 
@@ -80,8 +79,7 @@ class IbStatusParser(BlocksParser):
         super().__init__()
         self._failed: list[str] = []
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (head := _HEAD.match(line.text)) is not None:
             return self.open(f"port {head[1]}/{head[2]}", line.number, device=head[1], port=head[2])
         if (failed := _FAILED.match(line.text)) is not None:
@@ -92,17 +90,14 @@ class IbStatusParser(BlocksParser):
             return Taken.DAMAGED
         return self.block.read_line(line.text) if self.block is not None else Taken.NO
 
-    def fields_of(self, block: Block) -> Mapping[str, object]:
-        """Return the fields of a port."""
+    def _fields_of(self, block: Block) -> Mapping[str, object]:
         fields = block.fields()
         return {**fields, "rate_gbps": number(str(fields["rate_gbps"]))}
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the errors."""
+    def _facts(self) -> Mapping[str, object]:
         return {"failed": tuple(self._failed)}
 
-    def missing(self) -> Iterable[str]:
-        """Return the errors."""
+    def _missing(self) -> Iterable[str]:
         return self._failed
 
 

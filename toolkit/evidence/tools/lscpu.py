@@ -82,8 +82,7 @@ class LsCpuParser(HostParser):
         self._json = self._closed = False
         self._key: str | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if '"lscpu"' in line.text:
             again = self._json or bool(self._texts or self._rows)
             self._json = True
@@ -141,14 +140,12 @@ class LsCpuParser(HostParser):
         self._rows[node] = NumaNode(node=node, cpus=cpus, line=line)
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the CPUs."""
+    def _facts(self) -> Mapping[str, object]:
         texts = {name: self._texts.get(name) for name in _TEXT.values()}
         figures = {name: self._figures.get(name) for name in _FIGURES.values()}
         return {**texts, **figures, "rows": tuple(self._rows.values())}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return which figures and NUMA nodes are missing."""
+    def _missing(self) -> Iterable[str | None]:
         nodes = self._figures.get("numa_nodes")
         return (
             None if nodes is not None else "no number of NUMA nodes",

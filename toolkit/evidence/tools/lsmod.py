@@ -57,8 +57,7 @@ class LsModParser(RowsParser):
         super().__init__()
         self._headed = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if _HEADER.match(line.text):
             again = self._headed or bool(self.rows)
             self._headed = True
@@ -70,8 +69,7 @@ class LsModParser(RowsParser):
         )
         return self.add(row["name"], record(Module, row, line, used_by=used_by))
 
-    def facts(self) -> Mapping[str, object]:
-        """Return whether a part was shown."""
+    def _facts(self) -> Mapping[str, object]:
         return {"filtered": not self._headed}
 
 

@@ -59,8 +59,7 @@ class LsPciParser(HostParser):
         self._waits: int | None = None
         """Line of a capability whose control line has not come."""
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (head := _HEAD.match(text)) is not None:
             if head[1] in self._seen:
@@ -103,12 +102,10 @@ class LsPciParser(HostParser):
     def _update(self, **fields: object) -> None:
         self._rows[-1] = self._rows[-1].model_copy(update=fields)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the devices."""
+    def _facts(self) -> Mapping[str, object]:
         return {"rows": tuple(self._rows)}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether devices are missing, or a line of one."""
+    def _missing(self) -> Iterable[str | None]:
         waiting = f"no ATSCtl of line {self._waits}" if self._waits is not None else None
         return (None if self._rows else "no device", waiting)
 

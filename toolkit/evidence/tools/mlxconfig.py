@@ -67,8 +67,7 @@ class MlxConfig(HostReading):
             return "on" if value == "True(1)" else "off"
         return "absent" if self.complete else None
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         if self.matches is not None:
             return "as it was to be" if self.matches else f"{len(self.mismatches)} settings differ"
         return f"ATS {self.ats or 'unknown'}"
@@ -112,8 +111,7 @@ class MlxConfigParser(RowsParser):
         self._mismatches: list[Mismatch] = []
         self._matches: bool | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if text.startswith("Device #") and (self._columns or self.rows):
             return Taken.AGAIN
@@ -145,8 +143,7 @@ class MlxConfigParser(RowsParser):
             return Taken.DAMAGED
         return self.add(name, FirmwareSetting(name=name, values=tuple(values), line=line), Taken.DAMAGED)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the HCA, and what the command did."""
+    def _facts(self) -> Mapping[str, object]:
         return {
             "device": self._head.get("Device", self.arguments["device"]),
             "kind": self._head.get("Device type"),
@@ -157,8 +154,7 @@ class MlxConfigParser(RowsParser):
             "matches": self._matches,
         }
 
-    def missing(self) -> Iterable[str | None]:
-        """Return the error, and whether there is nothing."""
+    def _missing(self) -> Iterable[str | None]:
         return (self._failed, None if self.rows or self._matches is not None else "no setting")
 
 

@@ -73,8 +73,7 @@ class MmLsConfigParser(RowsParser):
         self._whole = False
         self._parsable = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text.rstrip()
         if text.startswith(_PARSABLE) or self._parsable:
             return self._record(text, line.number)
@@ -121,12 +120,10 @@ class MmLsConfigParser(RowsParser):
         row = ScaleSetting(group=self._group, name=name, value=value, line=line)
         return self.add((self._group, name), row, Taken.DAMAGED)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the name of the cluster."""
+    def _facts(self) -> Mapping[str, object]:
         return {"cluster": self._cluster}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether there is a list, and its end."""
+    def _missing(self) -> Iterable[str | None]:
         if self._parsable:
             return (None if self._cluster else f"no {_CLUSTER_NAME}",)
         return (

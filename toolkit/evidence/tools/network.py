@@ -30,8 +30,7 @@ class NetDevices(HostReading):
 
     rows: tuple[NetDevice, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return listed(f"{row.name}{f' MTU {row.mtu}' if row.mtu else ''}" for row in self.rows)
 
 
@@ -71,8 +70,7 @@ class NetDevicesParser(HostParser):
         self._last: str | None = None
         self._listed = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (match := _SYSFS.match(text)) is not None:
             return self._mtu(match[1], int(match[2]), line.number)
@@ -133,12 +131,10 @@ class NetDevicesParser(HostParser):
         elif self._last is not None and self._rows[self._last].address is None:
             self._rows[self._last] = self._rows[self._last].model_copy(update={"address": address})
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the devices."""
+    def _facts(self) -> Mapping[str, object]:
         return {"rows": tuple(self._rows.values())}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether devices are missing, or the MTU of one."""
+    def _missing(self) -> Iterable[str | None]:
         return (f"{self._old[0]}: no MTU" if self._old else None, None if self._rows else "no device")
 
 
@@ -177,8 +173,7 @@ class GetentHosts(HostReading):
     tries: int = Field(description="lookups until it was known")
     rows: tuple[Address, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.name} is {listed(row.address for row in self.rows) or 'not known'}"
 
 
@@ -202,8 +197,7 @@ class GetentHostsParser(RowsParser):
         self._name = ""
         self._tries = 0
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (lookup := _LOOKUP.match(line.text)) is not None:
             if self.rows or self._name not in {"", lookup[1]}:
                 return Taken.AGAIN
@@ -216,8 +210,7 @@ class GetentHostsParser(RowsParser):
         names = tuple(row[2].split())
         return self.add(line.number, Address(address=row[1], names=names, line=line.number))
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the queried names, and how often each."""
+    def _facts(self) -> Mapping[str, object]:
         return {"name": self._name, "tries": self._tries}
 
 

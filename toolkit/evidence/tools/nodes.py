@@ -72,8 +72,7 @@ class NodesParser(RowsParser):
         super().__init__()
         self._columns: tuple[str, ...] = ()
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if re.match(_HEADER, line.text):
             again, self._columns = bool(self._columns), tuple(line.text.split())
             return Taken.AGAIN if again else Taken.YES

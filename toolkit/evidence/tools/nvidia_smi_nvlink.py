@@ -31,8 +31,7 @@ class NvLinkStatus(HostReading):
     gpus: tuple[int, ...] = Field(description="GPUs in the order printed")
     rows: tuple[GpuLink, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{sum(row.gb_s is not None for row in self.rows)} of {len(self.rows)} NVLinks active"
 
 
@@ -55,8 +54,7 @@ class NvLinkParser(HostParser):
         self._gpus: list[int] = []
         self._rows: list[GpuLink] = []
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (gpu := _GPU.match(line.text)) is not None:
             if int(gpu[1]) in self._gpus:
                 return Taken.AGAIN
@@ -68,12 +66,10 @@ class NvLinkParser(HostParser):
             return Taken.YES
         return Taken.DAMAGED if self._gpus and _HEAD.match(line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the GPUs and their links."""
+    def _facts(self) -> Mapping[str, object]:
         return {"gpus": tuple(self._gpus), "rows": tuple(self._rows)}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return which GPUs have no link."""
+    def _missing(self) -> Iterable[str | None]:
         bare = sorted({*self._gpus} - {row.gpu for row in self._rows})
         return (None if self._gpus else "no GPU", f"no link of GPU {listed(map(str, bare))}" if bare else None)
 

@@ -53,8 +53,7 @@ class NvidiaSmiQuery(HostReading):
     attached: int | None = Field(description="GPUs of the node, of which -i may select some")
     rows: tuple[QueriedGpu, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         drawn = sum(row.power_w or 0 for row in self.rows)
         return plural(len(self.rows), "GPU") + (f", {drawn:.0f} W" if drawn else "")
 
@@ -143,7 +142,7 @@ class QueryParser(HostParser):
         if field is not None and value != _NOT_GIVEN:
             self.put(**{field: read(value)})
 
-    def facts(self) -> Mapping[str, object]:
+    def _facts(self) -> Mapping[str, object]:
         """Return the GPUs."""
         return {"attached": self.attached, "rows": tuple(self.gpus.values())}
 
@@ -163,8 +162,7 @@ class NvidiaSmiQueryParser(QueryParser):
         super().__init__()
         self._sections: list[str] = []
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if text.startswith("="):
             return Taken.AGAIN if self.gpus else Taken.YES

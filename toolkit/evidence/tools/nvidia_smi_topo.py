@@ -77,12 +77,10 @@ class NvidiaSmiTopoParser(HostParser):
         self._nics: dict[str, str] = {}
         self._legend = self._explains_pix = self._explains_links = self._of_pcie = False
 
-    def read_command(self, text: str) -> None:
-        """Read which matrix is requested."""
+    def _read_command(self, text: str) -> None:
         self._of_pcie = re.search(r" -(?:mp|p\b|-matrix_pci)", text) is not None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (header := _HEADER.match(text)) is not None:
             return self._header(tuple(_DEVICES.findall(header[1])))
@@ -128,8 +126,7 @@ class NvidiaSmiTopoParser(HostParser):
     def _named(self) -> list[str]:
         return [device for device in self._columns if device != "..."]
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the matrix."""
+    def _facts(self) -> Mapping[str, object]:
         return {
             "devices": tuple(self._named),
             "rows": tuple(self._rows.values()),
@@ -144,8 +141,7 @@ class NvidiaSmiTopoParser(HostParser):
         shown = any(cell.startswith("NV") for row in self._rows.values() for cell in row.links.values())
         return self._explains_pix and not self._explains_links and not shown
 
-    def missing(self) -> Iterable[str | None]:
-        """Return which rows and legends are missing."""
+    def _missing(self) -> Iterable[str | None]:
         lost = [device for device in self._named if device not in self._rows]
         unnamed = [device for device in self._named if device.startswith("NIC") and device not in self._nics]
         return (

@@ -37,8 +37,7 @@ class NvueConfig(ConfigurationReading):
         """Return the value of a path; None: it is not set."""
         return next((row.value for row in self.rows if row.path == path), None)
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.host or 'a switch'}: {plural(len(self.rows), 'value')}"
 
 
@@ -66,7 +65,7 @@ class NvueConfigParser(ConfigurationParser):
         self._lines: list[str] = []
         self._fault: str | None = None
 
-    def statement(self, line: Line) -> Taken:
+    def _statement(self, line: Line) -> Taken:
         """Read a line; another one at the margin than a tree has there is another program's."""
         if self._lines and line.text[0] not in _AT_THE_MARGIN:
             self._over = True
@@ -77,7 +76,7 @@ class NvueConfigParser(ConfigurationParser):
             self._lines.append(line.text)
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
+    def _facts(self) -> Mapping[str, object]:
         """Return the leaves; those whose path or value is a secret are counted."""
         leaves = self._leaves
         rows = tuple(leaf for leaf in leaves if not SECRET.search(f"{leaf.path} {leaf.value}"))
@@ -91,8 +90,7 @@ class NvueConfigParser(ConfigurationParser):
         trees = (part["set"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("set"), Mapping))
         return [leaf for tree in trees for leaf in _flat(tree)]
 
-    def missing(self) -> Iterable[str | None]:
-        """Return why there are no leaves."""
+    def _missing(self) -> Iterable[str | None]:
         return (self._fault, None if self._leaves else "no value below `set`")
 
 
@@ -155,8 +153,7 @@ class NvueRoce(HostReading):
     marked: tuple[str, ...] = Field(description="traffic classes in which congestion is marked (ECN)")
     trust: tuple[str, ...] = Field(description="what classes packets, e.g. pcp, dscp")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.mode}, PFC on {listed(self.priorities) or 'none'}"
 
 
@@ -186,15 +183,13 @@ class NvueRoceParser(HostParser):
         super().__init__()
         self._values: dict[str, str] = {}
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (value := _VALUE.match(line.text)) is not None:
             self._values.setdefault(value["key"], value["value"])
             return Taken.YES
         return Taken.YES if _GROUP.match(line.text) or _OTHER.match(line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the state."""
+    def _facts(self) -> Mapping[str, object]:
         values = self._values
         return {
             "state": values.get("state", values.get("enable")),
@@ -206,8 +201,7 @@ class NvueRoceParser(HostParser):
             "trust": _several(values.get("trust-mode")),
         }
 
-    def missing(self) -> Iterable[str | None]:
-        """Return what is not there."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if "mode" in self._values else "no mode",)
 
 

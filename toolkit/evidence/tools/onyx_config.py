@@ -33,8 +33,7 @@ class OnyxConfig(ConfigurationReading):
         parts = re.findall(r"\d{1,6}", self.release or "")[: len(_WITH_JUMBO)]
         return tuple(map(int, parts)) >= _WITH_JUMBO if len(parts) == len(_WITH_JUMBO) else None
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.host or 'a switch'}: {len(self.rows)} commands"
 
 
@@ -68,8 +67,7 @@ class OnyxConfigParser(ConfigurationParser):
         self._rows: list[OnyxCommand] = []
         self._more = False
 
-    def statement(self, line: Line) -> Taken:
-        """Read a line."""
+    def _statement(self, line: Line) -> Taken:
         text = line.text
         if text.startswith("#"):
             if (banner := _BANNER.match(text)) is not None:
@@ -84,8 +82,7 @@ class OnyxConfigParser(ConfigurationParser):
             self._rows.append(OnyxCommand(text=text.strip(), line=line.number))
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the commands, and whose they are."""
+    def _facts(self) -> Mapping[str, object]:
         named = (row.text.removeprefix("hostname ") for row in self._rows if row.text.startswith("hostname "))
         host = self._head.get("Hostname") or next(named, None)
         return {
@@ -95,8 +92,7 @@ class OnyxConfigParser(ConfigurationParser):
             "hidden": self.hidden,
         }
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether there are commands, and all of them."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._rows else "no command", f"more than {MOST} commands" if self._more else None)
 
 

@@ -25,8 +25,7 @@ class OnyxRoce(HostReading):
     ecn_max: int | None = Field(description="queue from which all are marked, KB")
     classes: Mapping[int, int] = Field(description="switch priority -> traffic class, of those that RoCE uses")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.mode}, PFC on {listed(map(str, self.priorities)) or 'none'}"
 
 
@@ -56,8 +55,7 @@ class OnyxRoceParser(HostParser):
         self._values: dict[str, str] = {}
         self._classes: dict[int, int] = {}
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (pair := _PAIR.match(text)) is not None:
             key = pair[1].lower()
@@ -70,8 +68,7 @@ class OnyxRoceParser(HostParser):
             return Taken.YES
         return Taken.YES if _OTHER.match(text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the state."""
+    def _facts(self) -> Mapping[str, object]:
         enabled = [
             match[1] for key, state in self._values.items() if (match := _PRIORITY.match(key)) and state == "enabled"
         ]
@@ -89,8 +86,7 @@ class OnyxRoceParser(HostParser):
         text = self._values.get(key, "")
         return int(text) if _NUMBER.fullmatch(text) else None
 
-    def missing(self) -> Iterable[str | None]:
-        """Return what is not there."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if "roce mode" in self._values else "no RoCE mode",)
 
 

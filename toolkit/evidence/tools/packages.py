@@ -19,8 +19,7 @@ class OfedInfo(HostReading):
 
     version: str | None = Field(description="e.g. 4.7-3.2.9.0; None: the output is not whole")
 
-    def figures(self) -> str:
-        """Return the version."""
+    def _figures(self) -> str:
         return self.version or ""
 
 
@@ -40,8 +39,7 @@ class OfedInfoParser(HostParser):
         super().__init__()
         self._version: str | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (match := _VERSION.match(line.text)) is None:
             return Taken.DAMAGED if re.match(r"(?:MLNX_OFED_LINUX|OFED-internal)-", line.text) else Taken.NO
         if self._version is not None:
@@ -49,12 +47,10 @@ class OfedInfoParser(HostParser):
         self._version = match[1]
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the version."""
+    def _facts(self) -> Mapping[str, object]:
         return {"version": self._version}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return that there is none."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._version else "no version",)
 
 
@@ -99,8 +95,7 @@ class RpmParser(RowsParser):
         super().__init__()
         self._whole = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := _PACKAGE.match(line.text)) is None:
             return Taken.NO
         self._whole |= row["name"] == _IN_ANY_LIST
@@ -108,8 +103,7 @@ class RpmParser(RowsParser):
             return Taken.YES
         return self.add((row["name"], row["version"]), record(Package, row, line), Taken.YES)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return whether the list is whole."""
+    def _facts(self) -> Mapping[str, object]:
         return {"whole": self._whole}
 
 
@@ -166,16 +160,14 @@ class SeModuleParser(RowsParser):
     def feed(self, line: Line) -> Taken:
         """Read a line; the command that installs a module precedes the one that lists them."""
         if not self.rows and self._begun and self.command and self.command.match(line.text):
-            self.read_command(line.text)
+            self._read_command(line.text)
             return Taken.YES
         return super().feed(line)
 
-    def read_command(self, text: str) -> None:
-        """Read whether the modules are listed."""
+    def _read_command(self, text: str) -> None:
         self._bare = _LIST.search(text) is not None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         row = _FULL.match(line.text) or _NAMED.match(line.text)
         if row is None:
             return Taken.DAMAGED if re.match(rf"{_KNOWN_MODULES}\s", line.text) else Taken.NO

@@ -20,8 +20,7 @@ class Ulimit(HostReading):
     memlock_bytes: int | None = Field(description="bytes; None: unlimited, or not read")
     line: int
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return "unlimited" if self.unlimited else f"{self.memlock_bytes} bytes"
 
 
@@ -54,12 +53,10 @@ class UlimitParser(HostParser):
         self._unit = 1
         self._only = False
 
-    def read_command(self, text: str) -> None:
-        """Read whether the limit is the only line."""
+    def _read_command(self, text: str) -> None:
         self._only = re.search(r"ulimit\s+-[HS]?l", text) is not None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (match := _ALL.match(text)) is not None:
             return self._set_limit(match[2], 1 if match[1] == "bytes" else 1024, line.number)
@@ -81,16 +78,14 @@ class UlimitParser(HostParser):
         self._limit, self._unit, self.line = limit, unit, line
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the limit."""
+    def _facts(self) -> Mapping[str, object]:
         return {
             "unlimited": None if self._limit is None else self._limit == "unlimited",
             "memlock_bytes": None if self._limit in (None, "unlimited") else int(self._limit or 0) * self._unit,
             "line": self.line,
         }
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether there is no limit."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._limit else "no limit of locked memory",)
 
 
@@ -122,8 +117,7 @@ class WhoAmI(HostReading):
         """Return whether the id is of the ranges that OpenShift gives to namespaces; None when no id is known."""
         return None if self.uid is None else FIRST_UID <= self.uid <= LAST_UID
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return self.user or str(self.uid or "")
 
 
@@ -149,8 +143,7 @@ class WhoAmIParser(HostParser):
         self._uid: int | None = None
         self._done = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if self._done:
             return Taken.NO
         self._done = True
@@ -166,12 +159,10 @@ class WhoAmIParser(HostParser):
         self.line = line.number
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the user."""
+    def _facts(self) -> Mapping[str, object]:
         return {"user": self._user, "uid": self._uid, "line": self.line}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether there is no user."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._user else "no user",)
 
 

@@ -38,8 +38,7 @@ class RdmaDevices(HostReading):
         kinds = [re.sub(r"\d+$", "", row.name) for row in self.rows]
         return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return listed(f"{count} {kind}" for kind, count in self.counts.items())
 
 
@@ -70,8 +69,7 @@ class RdmaDevicesParser(HostParser):
         self._failed: str | None = None
         self._here = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if line.text.startswith("/"):
             again = bool(self._rows) and line.text == "/dev/infiniband:"
             self._here = line.text == "/dev/infiniband:"
@@ -88,12 +86,10 @@ class RdmaDevicesParser(HostParser):
             return Taken.YES
         return Taken.DAMAGED if _LIKE.match(line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the devices, or the error."""
+    def _facts(self) -> Mapping[str, object]:
         return {"rows": tuple(self._rows.values()), "failed": self._failed}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return the error, or that there is no device."""
+    def _missing(self) -> Iterable[str | None]:
         return (self._failed or (None if self._rows else "no device"),)
 
 
@@ -134,8 +130,7 @@ class ShowGids(HostReading):
 
     rows: tuple[Gid, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{len({row.device for row in self.rows})} devices, {len(self.rows)} GIDs"
 
 
@@ -162,8 +157,7 @@ class ShowGidsParser(RowsParser):
         super().__init__()
         self._count: int | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (row := _GID_ROW.match(line.text)) is not None:
             entry = Gid.model_validate({**row.groupdict(), "line": line.number})
             return self.add((entry.device, entry.port, entry.index), entry, Taken.DAMAGED)
@@ -174,12 +168,10 @@ class ShowGidsParser(RowsParser):
             return Taken.YES
         return Taken.DAMAGED if _GID_BEGUN.match(line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return nothing beside the rows."""
+    def _facts(self) -> Mapping[str, object]:
         return {}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether entries are missing."""
+    def _missing(self) -> Iterable[str | None]:
         if self._count is None:
             return ("no n_gids_found",)
         return (None if self._count == len(self.rows) else f"{len(self.rows)} of {self._count} GIDs",)

@@ -26,8 +26,7 @@ class CmaRoce(HostReading):
     mode: str | None = Field(description="RoCE v2, or IB/RoCE v1; None: the other command, or an error")
     failed: str | None = Field(description="error that it printed")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.device}: {self.failed or self.mode or f'TOS {self.tos}'}"
 
 
@@ -51,8 +50,7 @@ class CmaRoceParser(HostParser):
         super().__init__()
         self._answer: dict[str, object] = {}
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if self._answer:
             return Taken.NO
@@ -64,12 +62,10 @@ class CmaRoceParser(HostParser):
             self._answer = {"mode": text}
         return Taken.YES if self._answer else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the answer."""
+    def _facts(self) -> Mapping[str, object]:
         return {"tos": None, "mode": None, "failed": None, **self._answer}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return the error, or that there is no answer."""
+    def _missing(self) -> Iterable[str | None]:
         failed = self._answer.get("failed")
         return (str(failed) if failed else None if self._answer else "no answer",)
 
@@ -96,8 +92,7 @@ class MlnxQos(HostReading):
     priorities: Mapping[int, int] = Field(description="DSCP -> priority")
     pfc: tuple[int, ...] | None = Field(description="priorities with PFC; None: not printed")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"trust {self.trust}, PFC on {listed(map(str, self.pfc or ())) or 'none'}"
 
 
@@ -127,8 +122,7 @@ class MlnxQosParser(HostParser):
         self._pfc: tuple[int, ...] | None = None
         self._dcbx = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if (trust := _TRUST.match(text)) is not None:
             if self._trust is not None:
@@ -145,12 +139,10 @@ class MlnxQosParser(HostParser):
             return Taken.YES if _OTHER.match(text) else Taken.NO
         return Taken.YES
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the state."""
+    def _facts(self) -> Mapping[str, object]:
         return {"trust": self._trust, "priorities": self._map, "pfc": self._pfc}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return what is not there."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._trust else "no trust state", None if self._pfc is not None else "no PFC configuration")
 
 

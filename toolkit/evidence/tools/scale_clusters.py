@@ -72,8 +72,7 @@ class MmLsClusterParser(RowsParser):
         self._block = Block(_FORMS, 1)
         self._begins = self._headed = self._short = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text
         if text == "GPFS cluster information":
             again, self._begins = self._begins, True
@@ -93,11 +92,10 @@ class MmLsClusterParser(RowsParser):
         designation = tuple(row["designation"].split("-")) if row["designation"] else ()
         return self.add(int(row["number"]), record(ScaleNode, row, line, designation=designation), Taken.DAMAGED)
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the cluster."""
+    def _facts(self) -> Mapping[str, object]:
         return {**self._block.groups(), "shortened": self._short}
 
-    def missing(self) -> Iterable[str]:
+    def _missing(self) -> Iterable[str]:
         """Yield what the cluster lacks, and that nodes were left out."""
         yield from (f"no {key}" for key in self._block.lacks("GPFS cluster name", "GPFS cluster id"))
         if self._short:
@@ -168,15 +166,13 @@ class MmRemoteClusterParser(BlocksParser):
     row = RemoteCluster
     no_rows = "no cluster"
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if line.text.startswith("Cluster name:"):
             name = _NAME.fullmatch(line.text)
             return self.open(name[1], line.number, name=name[1]) if name else Taken.DAMAGED
         return self.block.read_line(line.text) if self.block is not None else Taken.NO
 
-    def fields_of(self, block: Block) -> Mapping[str, object]:
-        """Return the fields of a cluster, of which two are lists."""
+    def _fields_of(self, block: Block) -> Mapping[str, object]:
         nodes = re.split(r", ?", block.get("Contact nodes") or "")
         systems = _FILE_SYSTEM.findall(block.get("File systems") or "")
         return {**block.fields(), "contact_nodes": tuple(nodes), "file_systems": tuple(systems)}

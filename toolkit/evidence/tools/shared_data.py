@@ -38,8 +38,7 @@ class SharedData(Reading):
     writers: int = Field(description="ranks that wrote their file")
     rows: tuple[SharedRead, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         same = sum(row.result == SAME for row in self.rows)
         return f"{same} of {plural(self.ranks * (self.ranks - 1), 'file')} read as written"
 

@@ -27,8 +27,7 @@ class IbSmNode(HostReading):
         """Return whether the subnet manager is enabled there; None when it was not read."""
         return None if self.state is None else self.state == "enabled"
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         return f"{self.node} {self.state}"
 
 
@@ -49,8 +48,7 @@ class IbSmNodeParser(HostParser):
         super().__init__()
         self._state: str | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (state := _STATE.match(line.text)) is not None:
             if self._state is not None:
                 return Taken.AGAIN
@@ -58,12 +56,10 @@ class IbSmNodeParser(HostParser):
             return Taken.YES
         return Taken.DAMAGED if re.match(r"\s*sm-state\b", line.text) else Taken.NO
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the state."""
+    def _facts(self) -> Mapping[str, object]:
         return {"state": self._state, "line": self.line}
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether the state is missing."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._state else "no sm-state",)
 
 
@@ -116,8 +112,7 @@ class IbNetDiscover(HostReading):
 
     rows: tuple[CableEnd, ...]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         nodes = {row.node_id for row in self.rows}
         switches = sum(node.startswith("S-") for node in nodes)
         return f"{plural(switches, 'switch', 'switches')}, {len(nodes) - switches} CAs"
@@ -151,8 +146,7 @@ class IbNetDiscoverParser(RowsParser):
         super().__init__()
         self._node: re.Match[str] | None = None
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if (node := _NODE.match(line.text)) is not None:
             self._node = node
             return Taken.YES
@@ -164,7 +158,7 @@ class IbNetDiscoverParser(RowsParser):
             return Taken.AGAIN if self.rows and line.text.startswith("# Topology") else Taken.YES
         return Taken.DAMAGED if re.match(r'\[\d+\]\S*\s+"[SHR]-|(?:Switch|Ca|Rt)\s+\d+ "', line.text) else Taken.NO
 
-    def missing(self) -> Iterable[str | None]:
+    def _missing(self) -> Iterable[str | None]:
         """Return whether cables have one end alone: the other was cut off."""
         ends = [row for row in self.rows.values() if isinstance(row, CableEnd)]
         single = sum((row.peer_id, row.peer_port) not in self.rows for row in ends)

@@ -88,8 +88,7 @@ class TfCnnBenchmarks(Reading):
         default=None, description="|total - sum| / total; more than 0.02 means that the log was edited or mixed"
     )
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         total = self.total_images_per_s
         return f"{total:,.2f} images/s" if total is not None else plural(self.steps_total, "step")
 

@@ -17,8 +17,7 @@ MODULE = "toolkit.evidence.tools.dcgmi"
 class Made(Reading):
     """A reading with figures."""
 
-    def figures(self) -> str:
-        """Return them."""
+    def _figures(self) -> str:
         return "1"
 
 

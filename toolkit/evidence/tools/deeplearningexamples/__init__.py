@@ -65,8 +65,7 @@ class DeepLearningExamples(Reading):
         default=None, description="seconds from the first to the last stamp of a complete run; None: no stamps, or cut"
     )
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         total = self.throughput_items_per_s
         return f"{total:,.2f} {self.unit or '/s'}" if total is not None else plural(self.rows_total, "step")
 

@@ -157,8 +157,7 @@ class MlLog(Reading):
     )
     status: Status | None = Field(default=None, description="of run_stop; aborted when one rank reports it")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         minutes = f"{self.minutes:.2f} minutes ({UNVERIFIED})" if self.minutes is not None else ""
         return ", ".join(part for part in (self.benchmark, minutes, self.status) if part)
 

@@ -113,8 +113,7 @@ class NcclTests(Reading):
         default={}, description="NCCL_* variables in the JSON file; empty for tables"
     )
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         if not self.rows:
             return self.test or ""
         largest, average = self.rows[-1], self.average_busbw_gb_s

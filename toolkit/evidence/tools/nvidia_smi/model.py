@@ -47,7 +47,6 @@ class NvidiaSmi(HostReading):
     queries: tuple[str, ...] = Field(description="columns of the CSV form; empty: the table")
     failed: str | None = Field(description="what it printed instead, e.g. No devices were found")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         name = self.rows[0].name if self.rows else ""
         return f"{plural(len(self.rows), 'GPU')} {name or ''}{f', driver {self.driver}' if self.driver else ''}"

@@ -123,14 +123,13 @@ class NvidiaSmiParser(HostParser):
         self._query = Query()
         self._failed: str | None = None
 
-    def read_command(self, text: str) -> None:
+    def _read_command(self, text: str) -> None:
         """Read the requested columns, where they are not printed above the rows."""
         match = _QUERY.search(text)
         if match is not None and "noheader" in text:
             self._query.columns = tuple(match[1].split(","))
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         if self._failure.match(line.text):
             if self._failed is not None or self._table.versions or self._query.rows:
                 return Taken.AGAIN
@@ -145,8 +144,7 @@ class NvidiaSmiParser(HostParser):
         table = bool(self._table.versions) and text[:1] not in ("", "|", "+")
         return super().ignores(text) or (table and not self._failure.match(text) and not self.command.match(text))
 
-    def facts(self) -> Mapping[str, object]:
-        """Return the GPUs."""
+    def _facts(self) -> Mapping[str, object]:
         own, driver, cuda = self._table.versions or (None, self._query.driver, None)
         return {
             "tool_version": own,
@@ -159,8 +157,7 @@ class NvidiaSmiParser(HostParser):
             "failed": self._failed,
         }
 
-    def missing(self) -> Iterable[str | None]:
-        """Return the error, or what the table lacks."""
+    def _missing(self) -> Iterable[str | None]:
         table = self._table
         return (
             self._failed,

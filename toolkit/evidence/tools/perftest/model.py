@@ -119,8 +119,7 @@ class Perftest(Reading):
     warnings: tuple[Unread, ...] = ()
     failures: tuple[Unread, ...] = Field(default=(), description="lines in which it reports a failure, in order")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         named = f"{self.program or self.title or ''} {self.device or ''}".strip()
         if self.bandwidth:
             last = self.bandwidth[-1]

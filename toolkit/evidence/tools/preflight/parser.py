@@ -62,8 +62,7 @@ class Preflight(Reading):
         """Return the lines of one kind."""
         return [row for row in self.rows if row.what == what]
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         rates = [rate for row in self.of_kind("load") if (rate := row.number("tflops")) is not None]
         return f"{self.node}: {plural(self.gpus, 'GPU')}" + (f", {min(rates):g} TFLOP/s the slowest" if rates else "")
 

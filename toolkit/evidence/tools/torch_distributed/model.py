@@ -79,8 +79,7 @@ class TorchDistributed(Reading):
     succeeded: bool = Field(description="whether torchrun reports that its processes have ended well")
     failures: tuple[Unread, ...] = Field(description="lines that report a failure; of many the first")
 
-    def figures(self) -> str:
-        """Return the few figures that a table has room for."""
+    def _figures(self) -> str:
         counts = {
             "time-outs": len(self.timed_out),
             "ranks behind": len(self.behind),
