@@ -24,7 +24,7 @@ from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
-from tests.support.metrics_pages import page
+from tests.support.prometheus import page
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
 from tests.support.user import User

@@ -16,13 +16,18 @@ import yaml
 
 from core.apis import kinds
 from tests.support import debian
-from tests.support.metrics_pages import page
 from toolkit.simulator.actors.api import Api
 from toolkit.simulator.processes import ports
 
 _PATIENCE = 60.0  # seconds until a condition that must come counts as not coming
 FIRING = 'ALERTS{alertstate="firing"}'
 Series = Mapping[str, str]
+
+
+def page(address: str, path: str) -> str:
+    """Return the text of a path of the server at an address."""
+    with urlopen(f"{address}/{path.lstrip('/')}", timeout=10) as answer:  # noqa: S310 - loopback
+        return str(answer.read().decode())
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.messages import like
-from tests.support.review_objects import CLAIM, SPACE, VOLUME
-from tests.support.reviews import created, deleted, made, reported, review, same
+from tests.support.reviews import CLAIM, SPACE, VOLUME, created, deleted, made, reported, review, same
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.subjects import data
 

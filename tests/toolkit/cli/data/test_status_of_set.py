@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.support import scale_rest
+from tests.support import scale_api
 from tests.support.commands import finished
-from tests.support.scale_caller import CLUSTER
-from tests.support.scale_gui import Served, serving
+from tests.support.scale_api import CLUSTER, Served, serving
 from tests.toolkit.cli.data.kit import Change
 from toolkit.cli.data import scale_access, select, status
 from toolkit.cli.shared import session
@@ -98,16 +97,16 @@ def test_only_gets_of_the_table_are_made(gui: Served) -> None:
     """Method, path and filter of every call are in the table of what the documents state; nothing is ever written."""
     before = gui.caller.service.store.file.read_bytes()
     finished(status.command, "bikes", "--stack", "lab")
-    listed = {(call["method"], scale_rest.template(call["path"])): call for call in scale_rest.calls()}
+    listed = {(call["method"], scale_api.template(call["path"])): call for call in scale_api.calls()}
     assert {path for _, path, _ in gui.asked} == {
         *("cluster", "filesystems", "filesystems/fs1/quotas", "filesystems/fs1/afm/state")
     }
     for method, path, query in gui.asked:
         assert method == "GET"
-        assert (method, scale_rest.template(path)) in listed, path
+        assert (method, scale_api.template(path)) in listed, path
         filters = {
             call["query"]["filter"].partition("=")[0]
-            for call in scale_rest.calls()
+            for call in scale_api.calls()
             if call["path"] == path and "filter" in call.get("query", {})
         }
         assert {*query} <= {"fields", "filter", "lastId"}

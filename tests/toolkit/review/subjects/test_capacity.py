@@ -3,8 +3,7 @@
 from typing import Any
 
 from tests.support.messages import like
-from tests.support.review_objects import job
-from tests.support.reviews import created, deleted, made, reported, review, same, updated
+from tests.support.reviews import created, deleted, job, made, reported, review, same, updated
 from toolkit.review.cluster_facts import Facts, NodeFacts
 from toolkit.review.subjects import capacity
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from core.pulumi_values import REDACTED
 from tests.support.messages import like
-from tests.support.review_objects import CLAIM, SPACE, VOLUME
-from tests.support.reviews import created, deleted, made, reported, review, same, updated
+from tests.support.reviews import CLAIM, SPACE, VOLUME, created, deleted, made, reported, review, same, updated
 from toolkit.review import comment, terminal
 from toolkit.review.model import CHANGED, Change, Op
 from toolkit.review.subjects import data

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.messages import like
-from tests.support.review_objects import job
-from tests.support.reviews import created, deleted, made, reported, review, same, updated
+from tests.support.reviews import created, deleted, job, made, reported, review, same, updated
 from toolkit.review import comment
 from toolkit.review.model import Change, Op
 from toolkit.review.subjects import jobs

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import scale_rest
-from tests.support.scale_caller import CLUSTER
-from tests.support.scale_gui import Served, serving
+from tests.support import scale_api
+from tests.support.scale_api import CLUSTER, Served, serving
 from toolkit.simulator.actors import scale_caches
 from toolkit.simulator.actors.scale_provisioner import ScaleProvisioner
 from toolkit.simulator.actors.volumes import driver_annotations, started_with
@@ -65,8 +64,8 @@ def test_a_cache_of_a_bucket_with_its_quota(gui: Gui, served: Served) -> None:
     assert (afm["afmMode"], afm["afmTarget"]) == ("ro", "https://pvc-1-exportmap:443/a2d2")
     served.caller.download("pvc-1", all=True)
     assert served.caller.usage("pvc-1") == 3  # of 6000 bytes: the third file is above the hard limit
-    listed = {(call["method"], scale_rest.template(call["path"])) for call in scale_rest.calls()}
-    made = {(method, scale_rest.template(path)) for method, path, _ in served.asked if not path.startswith("jobs/")}
+    listed = {(call["method"], scale_api.template(call["path"])) for call in scale_api.calls()}
+    made = {(method, scale_api.template(path)) for method, path, _ in served.asked if not path.startswith("jobs/")}
     assert made <= listed
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scale_caller import Caller
+from tests.support.scale_api import Caller
 
 
 @pytest.fixture

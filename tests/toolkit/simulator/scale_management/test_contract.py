@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.support import scale_rest
-from tests.support.scale_caller import Caller
+from tests.support import scale_api
+from tests.support.scale_api import Caller
 from toolkit.simulator.scale_management.routes import CALLS, CHANGES
 from toolkit.simulator.scale_management.state import file_system_uid
 
@@ -12,7 +12,7 @@ from toolkit.simulator.scale_management.state import file_system_uid
 def test_every_call_of_the_table_in_its_order(tmp_path: Path) -> None:
     """Statuses, shapes, outcomes of jobs and texts of refusals are those of the table."""
     caller = Caller(tmp_path / "state.json")
-    wrong = [fault for call in scale_rest.calls() for fault in made(caller, call)]
+    wrong = [fault for call in scale_api.calls() for fault in made(caller, call)]
     assert wrong == []
 
 
@@ -33,7 +33,7 @@ def made(caller: Caller, call: dict[str, Any]) -> list[str]:
         return [
             *empty,
             *([] if answer.status_code == 200 else [name]),
-            *scale_rest.faults(content, call["answer"], name),
+            *scale_api.faults(content, call["answer"], name),
         ]
     if answer.status_code != 202 or content["status"]["code"] != 202:
         return [f"{name}: {content}"]
@@ -45,16 +45,14 @@ def made(caller: Caller, call: dict[str, Any]) -> list[str]:
     right = finished["status"] == "COMPLETED" if outcome == "COMPLETED" else stderr.startswith(f"{outcome} ")
     return [
         *([] if right else [f"{name}: {finished}"]),
-        *scale_rest.faults(finished, scale_rest.table()["outcome"], name),
+        *scale_api.faults(finished, scale_api.table()["outcome"], name),
     ]
 
 
 def test_bodies_are_those_of_the_table() -> None:
     """A call takes the keys that the table lists, needs those that are not optional, and nothing that it lacks."""
     bodies = {
-        (call["method"], scale_rest.template(call["path"])): call["body"]
-        for call in scale_rest.calls()
-        if "body" in call
+        (call["method"], scale_api.template(call["path"])): call["body"] for call in scale_api.calls() if "body" in call
     }
     for (method, path), change in CHANGES.items():
         listed = bodies.pop((method, shape_of(path)), {})
@@ -67,7 +65,7 @@ def test_bodies_are_those_of_the_table() -> None:
 
 def test_every_simulated_call_is_in_the_table() -> None:
     """No call is simulated that the table does not have."""
-    listed = {(call["method"], scale_rest.template(call["path"])) for call in scale_rest.calls()}
+    listed = {(call["method"], scale_api.template(call["path"])) for call in scale_api.calls()}
     assert {(method, shape_of(path)) for method, path in CALLS} == listed
 
 

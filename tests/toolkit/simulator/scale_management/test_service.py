@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scale_caller import CLUSTER, Caller
+from tests.support.scale_api import CLUSTER, Caller
 from toolkit.simulator.scale_management.state import file_system_uid
 
 

@@ -1,13 +1,36 @@
 """Configurations of switches in their dialects."""
 
+from importlib import import_module
+from typing import Any
+
 import pytest
 import yaml
 
-from tests.toolkit.site.groups.switches.kit import STACKS, facts, first
+from stacks.loading import settings
+from stacks.settings.site.switches import Switch
+from stacks.site import assembly as site
+from stacks.site.site import Site
+from tests.support.stack_settings import data
 from toolkit.site.groups import switches
 from toolkit.site.groups.switches import GROUP, comware, nvue
 from toolkit.site.groups.switches.onyx_statements import parse
 from toolkit.site.output import written
+
+STACKS = ("redpaper-4.4", "nvaie-roce", "h100-roce", "robotic-drive-ethernet")
+"""Examples with switches: one of each dialect."""
+
+
+def facts(stack: str, **changes: Any) -> Site:
+    """Return the site of an example; `changes` are fields of its first switch."""
+    content = data(stack, cabled=True)
+    first_switch, *others = content["site"]["switches"]
+    content["site"] |= {"switches": [first_switch | changes, *others]}
+    return site.of(settings.parse(content, "test"), stack)
+
+
+def first(found: Site) -> Switch:
+    """Return its first switch."""
+    return found.settings.switches[0]
 
 
 def text(stack: str, **changes: object) -> str:
@@ -186,3 +209,26 @@ def test_a_cable_between_switches_is_at_both_of_them() -> None:
     assert leaves[0]["swp17"] == {"type": "swp", "description": "leaf-2/swp31", "link": {"mtu": 9216}}
     assert leaves[1]["swp31"] == {"type": "swp", "description": "leaf-1/swp17", "link": {"mtu": 9216}}
     assert sum("VLAN 111 passes its ports to other switches" in each.what for each in missing) == 2
+
+
+def content(stack: str, version: str) -> dict[str, object]:
+    """Return what the file of a stack's first switch sets, written for a version."""
+    ports = {f"swp{number}": cable for number, cable in enumerate(first(facts(stack)).ports.values(), 1)}
+    found = facts(stack, dialect=f"nvue-{version}", ports=ports, vlan=111, management="192.168.1.9/24")
+    switch = first(found)
+    (each,) = yaml.safe_load(switches.of(switch).text(switch, found))
+    whole: dict[str, object] = each["set"]
+    return whole
+
+
+@pytest.mark.engine  # importing the model of one version takes seconds
+@pytest.mark.parametrize("version", ["5.0", "5.14", "5.15", "5.18"])
+def test_a_file_is_whole_after_the_models(version: str) -> None:
+    """NVIDIA's own schema of the version (nvueschema of PyPI) refuses and drops nothing of a file, as it does unknown keys."""
+    model = import_module(f"nvueschema.models.v{version.replace('.', '_')}").NvueConfig
+    for stack in ("h100-roce", "robotic-drive-ethernet"):
+        wanted = content(stack, version)
+        found = model.model_validate(wanted).model_dump(exclude_unset=True, by_alias=True, mode="json")
+        assert found == wanted
+    unknown = {"qos": {"roce": {"mode": "lossless", "enabel": "on"}}}
+    assert model.model_validate(unknown).model_dump(exclude_unset=True, by_alias=True, mode="json") != unknown
