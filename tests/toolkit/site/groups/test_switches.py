@@ -224,7 +224,7 @@ def content(stack: str, version: str) -> dict[str, object]:
 @pytest.mark.engine  # importing the model of one version takes seconds
 @pytest.mark.parametrize("version", ["5.0", "5.14", "5.15", "5.18"])
 def test_a_file_is_whole_after_the_models(version: str) -> None:
-    """NVIDIA's own schema of the version (nvueschema of PyPI) refuses and drops nothing of a file, as it does unknown keys."""
+    """NVIDIA's own schema of the version, nvueschema of PyPI, refuses and drops nothing, as it does unknown keys."""
     model = import_module(f"nvueschema.models.v{version.replace('.', '_')}").NvueConfig
     for stack in ("h100-roce", "robotic-drive-ethernet"):
         wanted = content(stack, version)
