@@ -1,16 +1,21 @@
-"""The few plain requests that starting a cluster takes, by path: what is missing is created, what differs is applied.
+"""The few plain requests that starting a cluster takes, by path; and kubeconfigs, with one context, a CA and a token.
 
 The actors' requests, by kind, are in `toolkit.simulator.actors.api`; both are `core.apis.client` underneath.
 """
 
+import base64
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from urllib3.exceptions import HTTPError
 
 from core.apis.client import APPLY, CONFLICT, JSON, NOT_FOUND, OK, Client, Response, bearer, cause, trusting
+from core.simulated import context_name
+from core.yaml import text as yaml_text
 from toolkit.engine.errors import SimulatorError
 
 FIELD_MANAGER = "hpc-sim-bootstrap"
@@ -103,3 +108,38 @@ def _require_ok(answer: Response, doing: str) -> None:
     if answer.status not in OK:
         message = answer.refusal().get("message", "")
         raise SimulatorError(f"{doing}: the API server answered {answer.status}: {message}")
+
+
+@dataclass(frozen=True, repr=False)
+class Kubeconfig:
+    """Where an API server is, and who asks it; the token is not shown when it is printed."""
+
+    server: str
+    ca: str
+    """In PEM."""
+    token: str
+
+
+def kubeconfig_text(*, cluster: str, server: str, ca: bytes, user: str, token: str) -> str:
+    """Return the text of a kubeconfig with one context, which is also the current one."""
+    context = context_name(cluster)
+    where = {"server": server, "certificate-authority-data": base64.b64encode(ca).decode()}
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": context, "cluster": where}],
+            "users": [{"name": user, "user": {"token": token}}],
+            "contexts": [{"name": context, "context": {"cluster": context, "user": user, "namespace": "default"}}],
+            "current-context": context,
+        },
+        sort_keys=False,
+    )
+
+
+def read_kubeconfig(path: Path) -> Kubeconfig:
+    """Read a kubeconfig that `kubeconfig_text` made."""
+    content = yaml_text.read(path.read_text())
+    where = content["clusters"][0]["cluster"]
+    ca = base64.b64decode(where["certificate-authority-data"]).decode()
+    return Kubeconfig(where["server"], ca, content["users"][0]["user"]["token"])

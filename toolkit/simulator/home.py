@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from core import project
 from core.simulated import STATE_FILE
 
-REPOSITORY = project.PRODUCT
 TEMPORARY = "tmp"
 """Folder below the home where everything that works for the cluster has its temporary files: they go with it."""
 SERVICE_SOCKET = "services.sock"

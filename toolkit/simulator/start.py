@@ -9,7 +9,6 @@ from core.progress import Progress, Step
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
-from toolkit.simulator import failed_start
 from toolkit.simulator import state as states
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
@@ -21,6 +20,7 @@ from toolkit.simulator.pods import condition
 from toolkit.simulator.processes import Command, Processes, configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, ClusterSpec, PortNumbers, State
+from toolkit.simulator.status import end_failed_start
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
@@ -142,7 +142,7 @@ class _Start:
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))
         except BaseException as error:
-            reported = failed_start.end(error, self._processes, self._kept, self._started)
+            reported = end_failed_start(error, self._processes, self._kept, self._started)
             if reported is error:
                 raise
             raise reported from error

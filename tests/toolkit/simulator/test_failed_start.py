@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator import failed_start
 from toolkit.simulator.processes import Processes
+from toolkit.simulator.status import end_failed_start
 
 
 class Stubborn(Processes):
@@ -34,7 +34,7 @@ def failure(error: BaseException, processes: Processes) -> BaseException:
     try:
         raise error
     except BaseException as first:
-        return failed_start.end(first, processes, ["etcd"], ["kwok"])
+        return end_failed_start(first, processes, ["etcd"], ["kwok"])
 
 
 def test_the_death_of_a_process_does_not_replace_the_request(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from core.files import write_atomically
-from toolkit.simulator import kubeconfigs
 from toolkit.simulator.access import rbac
+from toolkit.simulator.api import kubeconfig_text
 from toolkit.simulator.home import Layout
 
 LIFETIME = datetime.timedelta(days=3650)
@@ -203,7 +203,7 @@ def write_kubeconfigs(layout: Layout, pki: Pki, *, cluster: str, server: str) ->
     secret = tokens(pki)
     files = {layout.kubeconfig: ADMIN, **{layout.identity(identity.file): identity for identity in IDENTITIES}}
     for path, identity in files.items():
-        text = kubeconfigs.text(cluster=cluster, server=server, ca=ca, user=identity.user, token=secret[identity.user])
+        text = kubeconfig_text(cluster=cluster, server=server, ca=ca, user=identity.user, token=secret[identity.user])
         if not path.exists() or path.read_text() != text:
             write_atomically(path, text)
     return secret

@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import urllib3
 import core.apis.client
 from core.apis.client import APPLY, BAD_REQUEST, JSON, MERGE_PATCH, Client, Object, bearer, status_of, trusting
 from core.apis.kinds import Kind
-from toolkit.simulator import kubeconfigs
+from toolkit.simulator.api import read_kubeconfig
 
 __all__ = ["Api", "ApiError", "Object", "RenewedToken", "Server"]
 
@@ -41,7 +42,7 @@ class Server:
     """Address and connections of a simulated cluster's API server, shared by all identities."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        access = kubeconfigs.read(kubeconfig)
+        access = read_kubeconfig(kubeconfig)
         self.host, self.ca, self.token = access.server, access.ca, access.token
         self.pool = trusting(self.ca, CONNECTIONS)
 
@@ -194,3 +195,28 @@ ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices
 VALIDATING_WEBHOOK_CONFIGURATION = Kind(
     "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
 )
+
+
+def now() -> str:
+    """Return the time in the form of the API."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def stated(obj: Object, desired: Mapping[str, tuple[str, str, str]]) -> list[Object]:
+    """Return an object's conditions with those of `desired` (type -> status, reason, message) set, in a stable order.
+
+    A condition keeps its time while its status is the same, so that an unchanged one is equal to itself.
+    """
+    have = {condition["type"]: condition for condition in (obj.get("status") or {}).get("conditions") or []}
+    for kind, (status, reason, message) in desired.items():
+        old = have.get(kind)
+        if not old or (old["status"], old.get("reason"), old.get("message")) != (status, reason, message):
+            since = old["lastTransitionTime"] if old and old["status"] == status else now()
+            have[kind] = {
+                "type": kind,
+                "status": status,
+                "reason": reason,
+                "message": message,
+                "lastTransitionTime": since,
+            }
+    return [have[kind] for kind in sorted(have)]

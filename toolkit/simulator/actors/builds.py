@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from core.apis import kinds
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors.api import ApiError, Object
-from toolkit.simulator.actors.conditions import now
+from toolkit.simulator.actors.api import ApiError, Object, now
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest, owner_reference, simulated_by

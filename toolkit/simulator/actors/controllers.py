@@ -11,9 +11,10 @@ from pathlib import Path
 
 from core.apis import kinds
 from core.files import write_atomically
-from toolkit.simulator import kubeconfigs, names
+from toolkit.simulator import names
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.actors.podactor import PodActor
+from toolkit.simulator.api import kubeconfig_text
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import ports
 
@@ -114,7 +115,7 @@ class Controller(PodActor):
                 token = self.api.token()
                 self.folder.mkdir(parents=True, exist_ok=True)
                 server = self.runtime.server
-                text = kubeconfigs.text(
+                text = kubeconfig_text(
                     cluster=self.tool, server=server.host, ca=server.ca.encode(), user="operator", token=token
                 )
                 write_atomically(self._kubeconfig, text)

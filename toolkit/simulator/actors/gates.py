@@ -3,14 +3,15 @@
 from collections.abc import Callable
 
 from toolkit.simulator import pods
-from toolkit.simulator.actors import gpu_exporter, gpus, images, launcher, scale_core
+from toolkit.simulator.actors import gpu_exporter, gpus, images, launcher
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.actors.scale_operator import core_fault, core_waits_for_driver
 
 
 def waits(pod: Object, runtime: Runtime) -> bool:
     """Return whether an init container of the pod has still to wait."""
-    if launcher.waits_for_workers(pod, runtime) or scale_core.waits_for_driver(pod, runtime):
+    if launcher.waits_for_workers(pod, runtime) or core_waits_for_driver(pod, runtime):
         return True
     running = runtime.running_on(pods.node_name(pod))
     validations = {
@@ -24,7 +25,7 @@ def waits(pod: Object, runtime: Runtime) -> bool:
 def fault(pod: Object, runtime: Runtime) -> str | None:
     """Return why the pod's first container ends at once, None when it does not."""
     if pods.basename(pods.image(pod)) in images.SCALE_CORES:
-        return scale_core.fault(runtime.nodes.get(pods.node_name(pod)))
+        return core_fault(runtime.nodes.get(pods.node_name(pod)))
     if gpu_exporter.is_exporter(pod):
         return gpu_exporter.fault(runtime, pod)
     if pods.basename(pods.image(pod)) not in images.GPU_DRIVERS:

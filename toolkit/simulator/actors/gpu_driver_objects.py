@@ -12,8 +12,7 @@ from hashlib import sha256
 
 from toolkit.simulator import pods
 from toolkit.simulator.actors import gpu_operands, grants
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.gpu_operands import DRIVER, SYSTEM
 from toolkit.simulator.actors.podactor import settled
 

@@ -7,8 +7,7 @@ from core.apis import kinds
 from core.apis.names import GPU_DEPLOY, GPU_OPERANDS
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import gpu_driver_objects, gpu_operands
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.features import PREFIX as FEATURE
 from toolkit.simulator.actors.gpu_driver_objects import OWNER, Owners
 from toolkit.simulator.actors.gpu_operands import OPERANDS, Operand

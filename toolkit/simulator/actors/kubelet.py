@@ -11,8 +11,7 @@ from core.apis import kinds
 from core.simulated import SIMULATED_BY
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import devices, gates, images, launcher, multus, pulls, volumes, workload
-from toolkit.simulator.actors.api import ApiError, Object
-from toolkit.simulator.actors.conditions import now
+from toolkit.simulator.actors.api import ApiError, Object, now
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.job_inputs import launched
 from toolkit.simulator.actors.multus import NetworkError, Networks

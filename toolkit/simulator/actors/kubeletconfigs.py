@@ -12,8 +12,7 @@ from core.apis.names import MACHINE_CONFIG_ROLE
 from policies.manifests.values import selects
 from toolkit.simulator import pods
 from toolkit.simulator.actors import kubelet_settings
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest, owner_reference, simulated_by

@@ -12,8 +12,7 @@ from toolkit.engine.tools.table import KUEUE
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, job_manifests, kueue_settings
-from toolkit.simulator.actors.api import SERVICE, Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import SERVICE, Object, stated
 from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.podactor import HERE, Operator
 from toolkit.simulator.manifests import deployment, manifest, simulated_by

@@ -9,8 +9,7 @@ from core.hardware.profiles import Profile
 from policies.manifests.values import selects
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import ignition, kubelet_settings
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 
 PREFIX = "machineconfiguration.openshift.io/"
 CURRENT, DESIRED, STATE = PREFIX + "currentConfig", PREFIX + "desiredConfig", PREFIX + "state"

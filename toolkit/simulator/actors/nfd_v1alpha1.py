@@ -5,8 +5,7 @@ import json
 from core.apis import kinds
 from toolkit.simulator.access import rbac
 from toolkit.simulator.actors import grants
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
 from toolkit.simulator.manifests import daemon_set, manifest

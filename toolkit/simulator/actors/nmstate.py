@@ -8,8 +8,7 @@ from toolkit.simulator import names, pods
 from toolkit.simulator.access import rbac
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, images
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.podactor import HERE, Operator, PodActor, nodes_where, ready
 from toolkit.simulator.manifests import daemon_set, manifest, owner_reference, simulated_by

@@ -11,9 +11,8 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from toolkit.simulator import pods
 from toolkit.simulator.actors import catalogue, versions
-from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors.api import ApiError, Object, now, stated
 from toolkit.simulator.actors.catalogue import NotInCatalogueError
-from toolkit.simulator.actors.conditions import now, stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.packages import packages
 from toolkit.simulator.actors.runtime import Runtime

@@ -12,11 +12,20 @@ from core.apis import kinds
 from core.apis.names import NETWORK_CONFIG
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
+<<<<<<< HEAD
 from policies.scc.shipped import Release
 from toolkit.simulator import kubeconfigs, names, pods
+||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
+from policies.scc.shipped_sccs import Release
+from toolkit.simulator import kubeconfigs, names, pods
+=======
+from policies.scc.shipped_sccs import Release
+from toolkit.simulator import names, pods
+>>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server
 from toolkit.simulator.actors.informer import Informer, Key
+from toolkit.simulator.api import Kubeconfig, read_kubeconfig
 from toolkit.simulator.performance.job import POD_MTU
 from toolkit.simulator.state import MpiGeneration
 
@@ -79,7 +88,7 @@ class Runtime:
 
     def identity(self, name: str) -> Api:
         """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""
-        token = kubeconfigs.read(self._kubeconfig(name)).token
+        token = read_kubeconfig(self._kubeconfig(name)).token
         return Api(self.server, lambda: token, name)
 
     def account(self, pod: Object) -> Api:
@@ -95,9 +104,9 @@ class Runtime:
         answer = self.kubelet.create(kinds.SERVICE_ACCOUNT, request, meta["namespace"], name=account, sub="token")
         return str(answer["status"]["token"])
 
-    def access(self) -> kubeconfigs.Kubeconfig:
+    def access(self) -> Kubeconfig:
         """Return where the API server is; the token is the kubelet's."""
-        return kubeconfigs.read(self._kubeconfig("kubelet"))
+        return read_kubeconfig(self._kubeconfig("kubelet"))
 
     def pause(self, seconds: float) -> None:
         """Let time pass that something on a node would take."""

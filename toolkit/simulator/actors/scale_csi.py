@@ -8,8 +8,7 @@ from core.apis.kinds import Kind
 from core.apis.names import SCALE_CSI_DRIVER as DRIVER
 from toolkit.simulator import pods
 from toolkit.simulator.actors import grants, scale_provisioner
-from toolkit.simulator.actors.api import CSI_DRIVER, Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import CSI_DRIVER, Object, stated
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
 from toolkit.simulator.actors.volumes import LONG, SHORT, driver_annotations
 from toolkit.simulator.manifests import daemon_set, manifest, of_pods

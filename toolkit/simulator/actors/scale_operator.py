@@ -6,14 +6,72 @@ The storage cluster is not simulated: its GUI takes any account, and it has ever
 from collections.abc import Mapping
 
 from core.apis import kinds
+<<<<<<< HEAD
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from policies.manifests.values import selects
+||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
+from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
+from policies.label_selectors import selects
+=======
+from core.apis.names import KERNEL_DEVEL, OFED_WAIT, SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
+from policies.label_selectors import selects
+>>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import scale_core, scale_csi
-from toolkit.simulator.actors.api import SCALE_DAEMON, Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors import images, scale_csi
+from toolkit.simulator.actors.api import SCALE_DAEMON, Object, stated
 from toolkit.simulator.actors.podactor import Operator
-from toolkit.simulator.manifests import manifest
+from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.manifests import manifest, simulated_by
+
+ACCOUNT = "ibm-spectrum-scale-core"
+BUILD = "buildgpl"
+"""ConfigMap whose script builds the kernel module after the network's driver."""
+_IMAGES = "cp.icr.io/cp/gpfs"
+
+
+def core_name(node: str) -> str:
+    """Return the name of a node's core pod: that of the node up to its first dot."""
+    return node.partition(".")[0]
+
+
+def core_pod(node: str, spec: Object) -> Object:
+    """Return the core pod of a node; `spec` is the Cluster's."""
+    roles = (spec.get("daemon") or {}).get("roles") or []
+    client: Object = next((role for role in roles if role.get("name") == "client"), {})
+    container = {
+        "name": "gpfs",
+        "image": f"{_IMAGES}/{(spec.get('license') or {}).get('license')}/ibm-spectrum-scale-daemon:v5.2.3.1",
+        "securityContext": {"privileged": True},
+        "resources": {"requests": client.get("resources") or {}},
+    }
+    body = {
+        "serviceAccountName": ACCOUNT,
+        "hostNetwork": True,
+        "nodeSelector": {"kubernetes.io/hostname": node},
+        "tolerations": (spec.get("daemon") or {}).get("tolerations") or [],
+        "initContainers": [{"name": "mmbuildgpl", "image": f"{_IMAGES}/ibm-spectrum-scale-core-init:v5.2.3.1"}],
+        "containers": [container],
+    }
+    labels = {"app.kubernetes.io/name": "core"}
+    marks = simulated_by("Storage Scale operator")
+    return manifest(kinds.POD, core_name(node), SCALE_NAMESPACE, labels=labels, annotations=marks, spec=body)
+
+
+def core_waits_for_driver(core: Object, runtime: Runtime) -> bool:
+    """Return whether the kernel module is to be built after a network driver that is not ready on the node."""
+    if pods.basename(pods.image(core)) not in images.SCALE_CORES:
+        return False
+    node = runtime.nodes.get(pods.node_name(core))
+    scripted = runtime.config_maps.get(BUILD, SCALE_NAMESPACE) is not None
+    return scripted and node is not None and pods.labels(node).get(OFED_WAIT) == "true"
+
+
+def core_fault(node: Object | None) -> str | None:
+    """Return why the kernel module cannot be built on a node, None if it can."""
+    if node is None or KERNEL_DEVEL in pods.annotations(node).get(names.EXTENSIONS, "").split():
+        return None
+    return f"mmbuildgpl: Cannot find a valid kernel header file; no MachineConfig gives the node {KERNEL_DEVEL}"
+
 
 NAME = "ibm-spectrum-scale"
 OWN_ACCOUNT = "ibm-spectrum-scale-gui-csiadmin"
@@ -57,12 +115,12 @@ class ScaleOperator(Operator):
             if selects(selector or {}, pods.labels(node))
         }
         pod_of_name = {pod["metadata"]["name"]: pod for pod in self.caches[kinds.POD].items()}
-        node_of_pod = {scale_core.name_of(name): name for name in nodes}
+        node_of_pod = {core_name(name): name for name in nodes}
         for pod in pod_of_name.keys() - node_of_pod.keys():
             self.api.delete(kinds.POD, pod, SCALE_NAMESPACE)
         self.make(
             (
-                (kinds.POD, scale_core.pod(node_of_pod[pod], cluster["spec"]))
+                (kinds.POD, core_pod(node_of_pod[pod], cluster["spec"]))
                 for pod in node_of_pod.keys() - pod_of_name.keys()
             ),
             cluster,
@@ -173,4 +231,4 @@ def _core_fault(name: str, pod: Object | None, node: Object) -> str:
     where = f"core pod {name}"
     if pod is None or not pods.node_name(pod):
         return f"{where} is not on its node yet"
-    return f"{where}: {why}" if (why := scale_core.fault(node)) else f"{where} is starting"
+    return f"{where}: {why}" if (why := core_fault(node)) else f"{where} is starting"

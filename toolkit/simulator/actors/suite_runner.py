@@ -22,12 +22,13 @@ from pathlib import Path
 from core.apis import suite
 from core.apis.names import SIMULATED
 from core.project import PRODUCT
-from toolkit.simulator import kubeconfigs, pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Key, key_of
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.volumes import read_mounted
 from toolkit.simulator.actors.workload import Outcome, introduction
+from toolkit.simulator.api import kubeconfig_text
 
 SCRIPT = PRODUCT / "stacks" / "scripts" / suite.SCRIPT
 CLIENT = "kubectl"
@@ -154,7 +155,7 @@ class SuiteRunners:
 
     def _kubeconfig(self, pod: Object) -> str:
         access = self._runtime.access()
-        return kubeconfigs.text(
+        return kubeconfig_text(
             cluster="suite",
             server=access.server,
             ca=access.ca.encode(),

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator import kubeconfigs
 from toolkit.simulator.admission.cluster_reader import Reader
 from toolkit.simulator.admission.manifests import PATH
 from toolkit.simulator.admission.review import Answer, answer, concerned
-from toolkit.simulator.api import Api
+from toolkit.simulator.api import Api, read_kubeconfig
 from toolkit.simulator.processes.ports import LOOPBACK
 
 log = logging.getLogger(__name__)
@@ -118,7 +117,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
     logging.info("simulated: this is not OpenShift's SCC admission plugin, policies.scc predicts its decisions")
-    reader = Reader(Api(arguments.api_port, kubeconfigs.read(arguments.kubeconfig).token, arguments.ca))
+    reader = Reader(Api(arguments.api_port, read_kubeconfig(arguments.kubeconfig).token, arguments.ca))
     server = Server(arguments.port, arguments.certificate, arguments.key, reader)
     for number in (signal.SIGTERM, signal.SIGINT):
         # From another thread: `shutdown` waits for the loop that this very thread runs.

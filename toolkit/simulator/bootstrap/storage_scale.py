@@ -8,10 +8,11 @@ monitoring, no webhooks.
 from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from toolkit.simulator.access.rbac import OWN, READ, Rule
-from toolkit.simulator.actors import grants, scale_core
+from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import SCALE_DAEMON
 from toolkit.simulator.actors.package import COMMON, FLAG, TEXT, Definition, list_of, operates, structure
 from toolkit.simulator.actors.packages.scale_csi import THREE
+from toolkit.simulator.actors.scale_operator import ACCOUNT
 from toolkit.simulator.manifests import Manifest, deployment, manifest
 
 OPERATOR_NAMESPACE = "ibm-spectrum-scale-operator"
@@ -49,7 +50,7 @@ def namespaces_and_definitions() -> list[Manifest]:
 def operators() -> list[Manifest]:
     """Return both operators with their accounts and rights, and the account and SCC of core pods."""
     parts = [
-        grants.service_account(SCALE_NAMESPACE, scale_core.ACCOUNT),
+        grants.service_account(SCALE_NAMESPACE, ACCOUNT),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc()),
         *_operator(OPERATOR_NAMESPACE, CONTROLLER, _OPERATOR, f"icr.io/cpopen/{_OPERATOR}:v5.2.3.1", _RULES),
         *_operator(
@@ -90,7 +91,7 @@ def _scc() -> Manifest:
         "runAsUser": {"type": "RunAsAny"},
         "seLinuxContext": {"type": "RunAsAny"},
         "supplementalGroups": {"type": "RunAsAny"},
-        "users": [f"system:serviceaccount:{SCALE_NAMESPACE}:{scale_core.ACCOUNT}"],
+        "users": [f"system:serviceaccount:{SCALE_NAMESPACE}:{ACCOUNT}"],
         "groups": [],
         "volumes": ["*"],
     }

@@ -7,10 +7,11 @@ from pathlib import Path
 import yaml
 
 from core.files import digest
-from toolkit.simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
+from core.project import PRODUCT
+from toolkit.simulator.home import SERVICE_SOCKET, Layout
 from toolkit.simulator.processes.supervisor import Command
 
-_STAGES = REPOSITORY / "toolkit/simulator/stages"
+_STAGES = PRODUCT / "toolkit/simulator/stages"
 
 
 def egress() -> str:
@@ -66,7 +67,7 @@ ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
 def python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: bytes) -> Command:
     """Return a process of this program, in this very interpreter's environment; changed code makes it restart."""
     environment = {
-        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONPATH": str(PRODUCT),
         "PYTHONUNBUFFERED": "1",
         "HPC_SIM_REVISION": digest(_sources(), *settings),
     }
@@ -75,4 +76,4 @@ def python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: b
 
 @cache
 def _sources() -> bytes:
-    return b"\0".join(path.read_bytes() for room in ROOMS for path in sorted((REPOSITORY / room).rglob("*.py")))
+    return b"\0".join(path.read_bytes() for room in ROOMS for path in sorted((PRODUCT / room).rglob("*.py")))

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.project import PRODUCT
 from tests.engine.kit import wait_until
-from toolkit.simulator.home import REPOSITORY
 
 GO = """#!/bin/sh
 case "$1" in
@@ -30,7 +30,7 @@ def test_stopped_builds_leave_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": path, "HPC_CACHE": str(cache), "GO_PID": str(pid), "HPC_TOOLS": ""}
     shell = subprocess.Popen(
         ["sh", "-c", script],
-        cwd=REPOSITORY,
+        cwd=PRODUCT,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from core.project import PRODUCT
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import build as tool_build
 from toolkit.engine.tools import go
 from toolkit.engine.tools.table import DATA_OF, GO_MODULES, MODULE_OF, MODULES, NAMES, USUAL, Module
-from toolkit.simulator.home import REPOSITORY
 
 # What the pretended Go does: `env` answers GO_ENV, `list` names three packages, `build` says that it compiles them
 # and writes a command that prints BUILT_VERSION.
@@ -323,7 +323,7 @@ def test_data_is_copied_only_from_the_published_module(machine: Path, monkeypatc
 
 def test_killed_build_is_done_again(machine: Path) -> None:
     """What a killed build left is removed, and the tool is built again."""
-    environment = {**os.environ, "GO_SLEEPS": "20", "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, "GO_SLEEPS": "20", "PYTHONPATH": str(PRODUCT)}
     script = "from toolkit.engine import tools; tools.find('etcd')"
     builder = subprocess.Popen([sys.executable, "-c", script], env=environment, start_new_session=True)
     deadline = time.monotonic() + 10
@@ -340,7 +340,7 @@ def test_killed_build_is_done_again(machine: Path) -> None:
 @pytest.mark.engine  # starts two programs that import the simulator
 def test_two_at_once_build_once(machine: Path) -> None:
     """Of two builds of one tool at the same time, one builds and the other waits."""
-    environment = {**os.environ, "GO_SLEEPS": "0.3", "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, "GO_SLEEPS": "0.3", "PYTHONPATH": str(PRODUCT)}
     script = "from toolkit.engine import tools; print(tools.find('etcd'))"
     both = [
         subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True)

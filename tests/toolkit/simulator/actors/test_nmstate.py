@@ -10,7 +10,7 @@ from components.fabric import nmstate
 from components.fabric.bond import Bond, BondArgs
 from tests.support.declared import declared, only
 from toolkit.simulator import names
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import stated
 from toolkit.simulator.actors.nmstate import enacted, judged, mtus, operands, trouble
 from toolkit.simulator.provider.observations import Seen
 from toolkit.simulator.provider.wait_annotation import wait_rule

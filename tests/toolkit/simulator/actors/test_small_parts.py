@@ -1,17 +1,22 @@
 """Small pure functions of the actors."""
 
+import base64
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cryptography import x509
 
+from core.apis import names
 from core.apis.kinds import EVENT
 from toolkit.simulator import pods
-from toolkit.simulator.actors import launcher, podlogs, scale_csi
-from toolkit.simulator.actors.api import CSI_DRIVER
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.access.pki import Authority
+from toolkit.simulator.actors import launcher, namespaces, podlogs, scale_csi
+from toolkit.simulator.actors.api import CSI_DRIVER, stated
 from toolkit.simulator.actors.packages import from_manifests
+from toolkit.simulator.actors.service_ca import serving, without_ca
 
 
 @pytest.mark.parametrize(
@@ -120,3 +125,67 @@ def test_trainer_keeps_its_configuration_but_for_where_it_listens() -> None:
     assert found["leaderElection"] == {"leaderElect": True, "resourceNamespace": "kubeflow-system"}
     assert found["certManagement"] == given["certManagement"]
     assert "leaderElection" not in from_manifests.listening({}, "kubeflow-system", 21000)
+
+
+def test_categories_are_those_openshift_gives_to_a_block() -> None:
+    """Namespaces have SELinux categories of their own; c25,c5 with 1000610000 is a pair seen on real clusters."""
+    assert namespaces.categories(61) == "s0:c25,c5"
+    assert len({namespaces.categories(block) for block in range(2000)}) == 2000
+
+
+def test_a_new_namespace_gets_a_free_block() -> None:
+    """Two namespaces have no user id in common."""
+    used = namespaces.taken([{names.SCC_UID_RANGE: "1000010000/10000"}, {names.SCC_UID_RANGE: "1000020005/10000"}])
+    assert used == {1, 2, 3}
+    given = namespaces.missing({}, used)
+    assert given == {
+        names.SCC_UID_RANGE: "1000040000/10000",
+        names.SCC_SUPPLEMENTAL_GROUPS: "1000040000/10000",
+        names.SCC_MCS: "s0:c6,c5",
+    }
+
+
+def test_what_is_there_is_kept() -> None:
+    """A range that the namespace already has is not overwritten."""
+    own = {names.SCC_UID_RANGE: "1075480000/10000", names.SCC_MCS: "s0:c27,c24"}
+    assert namespaces.missing(own, {1}) == {names.SCC_SUPPLEMENTAL_GROUPS: "1075480000/10000"}
+    full = own | {names.SCC_SUPPLEMENTAL_GROUPS: "5/5"}
+    assert namespaces.missing(full, set()) == {}
+
+
+def test_unreadable_ranges_take_nothing() -> None:
+    """A range that cannot be parsed concerns its own namespace only."""
+    assert namespaces.taken([{names.SCC_UID_RANGE: "what/ever"}, {}]) == set()
+
+
+SERVICE: dict[str, Any] = {
+    "metadata": {
+        "name": "manager",
+        "namespace": "kubeflow-system",
+        "uid": "1",
+        "annotations": {names.SERVING_CERTIFICATES: "pair"},
+    }
+}
+
+
+def test_an_annotated_service_gets_a_pair_for_its_names(tmp_path: Path) -> None:
+    """The certificate is for the Service's names and of the CA, which is the same at the cluster's next start."""
+    authority = Authority.stored(tmp_path, "service-ca")
+    secret = serving(SERVICE, authority)
+    assert (secret["metadata"]["name"], secret["metadata"]["namespace"]) == ("pair", "kubeflow-system")
+    certificate = x509.load_pem_x509_certificate(base64.b64decode(secret["data"]["tls.crt"]))
+    again = Authority.stored(tmp_path, "service-ca")
+    certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(again.certificate))
+    found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    host = "manager.kubeflow-system.svc"
+    assert found.get_values_for_type(x509.DNSName) == [host, f"{host}.cluster.local"]
+
+
+def test_annotated_webhooks_get_the_ca_once() -> None:
+    """Each webhook of a configuration gets it; without the annotation, or with the CA, nothing is written."""
+    hook = {"name": "one", "clientConfig": {"service": {"name": "manager"}}}
+    marked: dict[str, Any] = {"metadata": {"annotations": {names.INJECT_CA: "true"}}, "webhooks": [hook]}
+    bundle = base64.b64encode(b"ca").decode()
+    assert without_ca(marked, b"ca") == [{"name": "one", "clientConfig": {"caBundle": bundle}}]
+    assert without_ca({"metadata": {}, "webhooks": [hook]}, b"ca") == []
+    assert without_ca({**marked, "webhooks": without_ca(marked, b"ca")}, b"ca") == []

@@ -11,7 +11,7 @@ import pytest
 from toolkit.simulator.actors.informer import Key
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.suite_runner import SCRIPT, VARIABLES, SuiteRunners
-from toolkit.simulator.kubeconfigs import Kubeconfig
+from toolkit.simulator.api import Kubeconfig
 
 CLIENT = """#!/bin/sh
 case "$3" in

@@ -10,8 +10,7 @@ from toolkit.engine.tools.table import JOBSET
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import Rule
 from toolkit.simulator.actors import grants, images, job_manifests
-from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.package import COMMON, Bundle, Definition, Package, exactly, operates, structure
 from toolkit.simulator.actors.podactor import HERE, Operator

@@ -1,4 +1,4 @@
-"""Files and locks of a cluster."""
+"""Files that are written whole, and locks."""
 
 import os
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core import files
+from core.project import PRODUCT
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator import home
 
 
 def test_write_is_atomic_and_private(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
         f"with locked(pathlib.Path({str(path)!r}), on_busy=lambda holder: None):\n"
         "    print('held', flush=True)\n    time.sleep(60)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(home.REPOSITORY)}
+    environment = {**os.environ, "PYTHONPATH": str(PRODUCT)}
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
