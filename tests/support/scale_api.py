@@ -20,8 +20,7 @@ from toolkit.simulator.access.pki import create
 from toolkit.simulator.home import Layout
 from toolkit.simulator.scale_management.service import Service
 from toolkit.simulator.scale_management.state import Store, initial
-from toolkit.simulator.spec import ClusterSpec, ScaleGui
-from toolkit.simulator.state import PortNumbers, State
+from toolkit.simulator.state import ClusterSpec, PortNumbers, ScaleGui, State
 
 ACCOUNT = Account("hpc", "secret")
 CLUSTER = "16217308676014575381"

@@ -11,7 +11,7 @@ from core.files import write_atomically
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
 from core.model import Model
-from policies.scc.shipped_sccs import Release
+from policies.scc.shipped import Release
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator.home import Layout
 

@@ -10,7 +10,7 @@ from core.model import Model
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
-from toolkit.evidence.tools.nvidia_smi_query.parser import AS_XML, BUS, QUERY, NvidiaSmiQueryParser, QueryParser, whole
+from toolkit.evidence.tools.nvidia_smi_query import AS_XML, BUS, QUERY, NvidiaSmiQueryParser, QueryParser, whole
 
 _DEEPEST = 32
 """Elements of the XML within each other; it has six."""
@@ -147,8 +147,7 @@ class NvidiaSmiXmlParser(QueryParser):
         """Elements that are open, without the document's own."""
         self._begun_xml = self._closed = False
 
-    def read_line(self, line: Line) -> Taken:
-        """Read a line."""
+    def _read_line(self, line: Line) -> Taken:
         text = line.text.strip()
         if self._closed:
             return Taken.NO
@@ -203,8 +202,7 @@ class NvidiaSmiXmlParser(QueryParser):
             self.set_value(path, value)
         return Taken.YES
 
-    def missing(self) -> Iterable[str | None]:
-        """Return whether the end is missing."""
+    def _missing(self) -> Iterable[str | None]:
         return (None if self._closed else "no end of the XML",)
 
 

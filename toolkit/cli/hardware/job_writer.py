@@ -14,7 +14,7 @@ from typing import Any
 from core.apis.client import CONFLICT, FORBIDDEN, NOT_FOUND, OK, Response
 from core.apis.kinds import EVENT, JOB, POD
 from core.apis.names import JOB_NAME
-from policies.values import read as value
+from policies.manifests.values import read as value
 from toolkit.cli.hardware.node_job import CONTAINER
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.cluster_writes import send

@@ -25,9 +25,8 @@ from policies.scc.constraints import ordered
 from policies.scc.rbac import Rbac
 from policies.scc.shipped import shipped_roles
 from policies.scc.subjects import AUTHENTICATED
-from policies.views.accounts import undecided
+from policies.views.accounts import ids, undecided
 from policies.views.admission import freed
-from policies.views.namespaces import ids
 from toolkit.cli.scc.remedies import LeastScc, least_scc, left_out
 
 _EXAMPLE = "1000680000/10000"

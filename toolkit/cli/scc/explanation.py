@@ -12,9 +12,8 @@ from policies.manifests.pods import Pod
 from policies.manifests.train_jobs import runtime_named
 from policies.scc import InvalidPod, Namespace, Release, User, service_account
 from policies.scc.subjects import AUTHENTICATED
-from policies.views.accounts import account_of, without_scc
-from policies.views.admission_fields import pruned
-from policies.views.namespaces import STAND_IN, allocation
+from policies.views.accounts import STAND_IN, account_of, allocation, without_scc
+from policies.views.admission import pruned
 from toolkit.cli.check.sources import Source, sources
 from toolkit.cli.check.texts import chunks, decode
 from toolkit.cli.scc.cluster import Cluster, Explained, PodRequest, WrongArgument

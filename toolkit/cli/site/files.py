@@ -7,8 +7,7 @@ from typing import Any
 
 from core.apis import kinds
 from policies.manifests.objects import Obj, objects
-from policies.views.images import Image, parse
-from policies.views.named_images import images_of
+from policies.views.images import Image, images_of, parse
 from stacks.settings.platform import Settings
 from stacks.settings.site.mirror import NOTHING, Content, ImageName, Package
 from stacks.site import assembly as site

@@ -25,7 +25,7 @@ from toolkit.cli.shared.options import OtherName, StackOption
 from toolkit.cli.shared.paths import PROJECT
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state import selection
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 SourceOption = Annotated[Path | None, typer.Option("--from", help="File of `./hpc state backup`.")]
 VersionOption = Annotated[str | None, typer.Option(help="Id that `./hpc state list --stack` shows.")]

@@ -20,7 +20,7 @@ from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
 from toolkit.render.manifests import registrations
 from toolkit.render.recorder import Registration
-from toolkit.review.titles import short_title
+from toolkit.review.sentences import short_title
 
 _ROOT_TYPE = "pulumi:pulumi:Stack$"  # with which recorded types begin, and those of the engine do not
 _PROVIDER = "pulumi:providers:"

@@ -16,10 +16,10 @@ from core.hardware.profiles import Hca, Profile
 from policies.scc.shipped import Release
 from toolkit.simulator import kubeconfigs, names, pods
 ||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
-from policies.scc.shipped_sccs import Release
+from policies.scc.shipped import Release
 from toolkit.simulator import kubeconfigs, names, pods
 =======
-from policies.scc.shipped_sccs import Release
+from policies.scc.shipped import Release
 from toolkit.simulator import names, pods
 >>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from toolkit.simulator.actors import images

@@ -11,10 +11,10 @@ from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from policies.manifests.values import selects
 ||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.label_selectors import selects
+from policies.manifests.label_selectors import selects
 =======
 from core.apis.names import KERNEL_DEVEL, OFED_WAIT, SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.label_selectors import selects
+from policies.manifests.label_selectors import selects
 >>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import images, scale_csi

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from toolkit.cli.shared.exit_status import UNJUDGED
 from typer.testing import CliRunner
 
 from core.apis.kinds import NODE
@@ -27,7 +28,6 @@ from toolkit.cli.hardware.from_logs import command as from_logs
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.exit_status import UNJUDGED
 from toolkit.simulator.manifests import manifest
 
 MIXED = settings.load("mixed", ROOT)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from stacks.loading import settings
-from stacks.settings.site.content import ImageName, Package
+from stacks.settings.site.mirror import ImageName, Package
 from tests.support.recorded import ROOT
 from toolkit.cli.app import app
 from toolkit.cli.shared.errors import Problem
