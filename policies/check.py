@@ -19,8 +19,6 @@ _PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.
 
 @dataclass(frozen=True)
 class _Check:
-    """One rule with what is configured for it."""
-
     rule: AnyRule
     parameters: Parameters
     severity: Severity
@@ -101,7 +99,6 @@ class Checker:
         return _finding(check.rule, severity, subject, violation)
 
     def _unverified(self, check: _Check, subject: Obj, value: Unknown) -> Finding | None:
-        """Return that a rule depends on an unknown value."""
         if value.decided_by:
             return self._undetermined(check, subject, Violation(value.reason, value.decided_by), Undetermined.LINK)
         message = f"{show(value.path)} {value.reason}"

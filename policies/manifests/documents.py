@@ -118,8 +118,6 @@ def documents(text: str, aliases: Aliases, plain: dict[str, Any]) -> Iterator[Do
 
 
 class _Builder:
-    """Builds one document."""
-
     def __init__(self, next_event: Any, aliases: Aliases, plain: dict[str, Any]) -> None:
         self._next = next_event
         self._aliases = aliases

@@ -171,7 +171,6 @@ def _of_texts(tree: Tree, kind: str) -> Iterator[tuple[Path, Tree, bool]]:
 
 
 def _decoded(value: Tree) -> str:
-    """Return the text of a value of a Secret; empty when it is none."""
     try:
         return b64decode(value).decode() if value.__class__ is str and len(value) <= _LARGEST else ""
     except ValueError:

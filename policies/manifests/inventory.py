@@ -66,7 +66,6 @@ class Inventory:
 
 
 def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj]]:
-    """Return the objects with their TrainJobs completed by runtimes among them, and these by what they were."""
     jobs = [subject for subject in objects if subject.trains]
     if not jobs:
         return objects, {}

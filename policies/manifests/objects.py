@@ -136,7 +136,6 @@ class Obj(Root):
 
 
 def _at_template_path(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:
-    """Yield what is at a path, with every entry of a list where the path has them all."""
     if EVERY not in path:
         yield path, read(tree, *path)
         return

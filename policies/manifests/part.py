@@ -128,11 +128,9 @@ class Root(Part):
         return f"{self.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both are views of one tree."""
         return isinstance(other, Root) and self.tree is other.tree
 
     def __hash__(self) -> int:
-        """Return the hash of what makes two equal."""
         return hash(id(self.tree))
 
     @cached_property

@@ -44,7 +44,6 @@ class TrainedPod(Pod):
         self._node = node
 
     def _without_runtime(self) -> dict[str, Any]:
-        """Return a pod template in which what the runtime decides is unknown."""
         reason = f"{runtime_named(self.object.tree)}, which is not among the objects, decides part of its pods"
         pod: dict[str, Any] = {key: Unknown((*self.path, key), reason, RUNTIME) for key in _OF_RUNTIMES_POD}
         node = {key: Unknown((*_TRAINER, key), reason, RUNTIME) for key in _OF_RUNTIME}
@@ -106,7 +105,6 @@ def _node(pod: Tree) -> dict[str, Any]:
 
 
 def _completed(node: dict[str, Any], trainer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container with what the TrainJob's `trainer` sets."""
     settings = {key: trainer[key] for key in ("image", "command", "args", "env") if key in trainer}
     if isinstance(settings.get("env"), list):
         settings["env"] = merged(node.get("env"), settings["env"], "env")
@@ -116,7 +114,6 @@ def _completed(node: dict[str, Any], trainer: Mapping[str, Any]) -> dict[str, An
 
 
 def _patches(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the patches of the pod template of the job that trains, each with its path."""
     inside: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for index, patch in enumerate(entries(tree, "spec", PATCHES)):
         for number, job in enumerate(entries(patch, *inside)):

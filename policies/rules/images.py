@@ -120,7 +120,6 @@ def _image_registry(subject: Obj, _: Inventory, parameters: ImageRegistry) -> It
 
 @lru_cache(maxsize=4096)
 def _foreign(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return what is wrong with a reference, and what to do about it."""
     image = parse(reference)
     if image.fault:
         return None  # image-pinned reports what is not a reference at all

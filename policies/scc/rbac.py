@@ -56,7 +56,6 @@ class Subject:
     index: int
 
     def __str__(self) -> str:
-        """Return kind and name: `ServiceAccount adas/mpi`."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
     @property

@@ -180,7 +180,6 @@ def own_role(name: str) -> Mapping[str, Any] | None:
 
 
 def _role(name: str, with_own: bool) -> Mapping[str, Any]:
-    """Return a role with the rules that are about SCCs."""
     rules: list[dict[str, Any]] = []
     if name == _EVERYTHING:
         rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -185,7 +185,6 @@ def admission(release: Release) -> Callable[[Inventory], Admission]:
 
 
 def _without_metadata(scc: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an SCC without the metadata that admission does not read."""
     metadata = scc.get("metadata")
     return {**scc, "metadata": {"name": metadata.get("name")} if isinstance(metadata, Mapping) else {}}
 

@@ -34,7 +34,6 @@ def variables(container: Container, selects: Callable[[str], Any]) -> Iterator[V
 
 
 def _named_variables(container: Container) -> list[tuple[int, str]]:
-    """Return the variables that have names: their places in the list, and the names."""
     entries = container.tree.get("env")
     if isinstance(entries, Unknown):
         container.read("env")

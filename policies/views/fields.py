@@ -72,8 +72,6 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One level of the API."""
-
     type: Type
     fields: Mapping[str, _Entry]
 

@@ -55,8 +55,6 @@ _INSIDE: Mapping[str, str] = {
 
 
 class _Right(NamedTuple):
-    """One rule of a role."""
-
     verbs: frozenset[str]
     groups: frozenset[str]
     resources: frozenset[str]

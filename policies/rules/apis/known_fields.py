@@ -82,7 +82,6 @@ def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
 
 @lru_cache(maxsize=1)
 def _homes() -> dict[str, str]:
-    """Return the version that has a kind, by kind."""
     homes = {kind.kind: kind.api_version for kind in reversed(KINDS)}
     for group, kinds in BUILTIN.items():
         if STABLE[group]:
@@ -124,7 +123,6 @@ def _known_fields(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violat
 
 
 def _server_fields(subject: Obj) -> Violation | None:
-    """Return one violation for all that a dump of a live object has beside what was declared."""
     paths: list[Path] = []
     metadata = subject.tree.get("metadata")
     if is_mapping(metadata) and not _OF_THE_SERVER.isdisjoint(metadata):

@@ -134,7 +134,6 @@ def _channels(inventory: Inventory) -> frozenset[tuple[str, str, str]]:
 
 
 def _of_channels(claim: Obj) -> bool:
-    """Return whether all that a claim requests are IMEX channels."""
     classes = [name for part in _requests(claim) if (name := part.text(_CLASS))]
     return bool(classes) and _CHANNEL_CLASSES.issuperset(classes)
 

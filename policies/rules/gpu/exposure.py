@@ -62,7 +62,6 @@ def _gpu_operator_closed(subject: Obj, _: Inventory, __: Parameters) -> Iterator
 
 
 def _value(subject: Obj, place: tuple[str, ...], name: str) -> str:
-    """Return the value of a variable, the last one of its name; empty when it is not set."""
     values = [read(entry, "value") for entry in subject.entries(*place) if read(entry, "name") == name]
     return values[-1].lower() if values and isinstance(values[-1], str) else ""
 

@@ -30,7 +30,6 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
 
 
 def _has_sources(container: Container) -> bool:
-    """Return whether a container takes such a variable from elsewhere, or may."""
     if _ENV_FROM in container.tree or container.object.unknown:
         return True
     entries = container.tree.get(ENV)

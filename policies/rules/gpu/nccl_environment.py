@@ -46,8 +46,6 @@ class NcclEnvironment(Parameters):
 
 
 class _Setting(NamedTuple):
-    """A variable with the container and the field that set it."""
-
     value: str
     container: Container
     place: Path

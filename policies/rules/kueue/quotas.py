@@ -89,7 +89,6 @@ def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...])
 def _from_limit_ranges(
     container: Container, defaults: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
 ) -> Iterator[Violation]:
-    """Yield what a container asks for by a LimitRange alone."""
     requested = {request.resource for request in container.requests}
     for resource, name in defaults.items():
         if resource not in requested and resource not in quotas.covered and not resource.startswith(excluded):

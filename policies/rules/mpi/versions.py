@@ -63,7 +63,6 @@ def _names(mapping: Mapping[str, object]) -> Iterator[str]:
 
 
 def _reason(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
-    """Return what a field is in this version: moved, of another version, or unknown."""
     if name in elsewhere:
         return f"{name} is at {place}.{name} in {version}"
     others = [other for other in mpi_jobs.SPEC if name in mpi_jobs.SPEC[other] | mpi_jobs.RUN_POLICY[other]]

@@ -98,7 +98,6 @@ def _level(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) ->
 
 
 def _levels(inventory: Inventory) -> Mapping[frozenset[str], list[str]]:
-    """Return the namespaces of each set of categories."""
     by_categories: dict[frozenset[str], list[str]] = {}
     for namespace in inventory.of(NAMESPACE):
         categories = _categories(namespace.text(*_NOTES, SCC_MCS))

@@ -144,7 +144,6 @@ def _counted(subject: Obj) -> bool:
 
 
 def _plugins(content: Any) -> Iterator[tuple[str, bool]]:
-    """Yield the plugins of a configuration, and whether each names its adapter itself."""
     chained = (entry for plugins in values(content, "plugins") if isinstance(plugins, list) for entry in plugins)
     for entry in (content, *chained):
         names_adapter = any(value for key in _NAMED for value in values(entry, key))

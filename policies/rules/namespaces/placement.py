@@ -86,7 +86,6 @@ def _namespace_placement(subject: Obj, inventory: Inventory, _: Parameters) -> I
 
 
 def _placement_annotations(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
-    """Return the annotations of namespaces that say something of their pods' nodes."""
     every = {namespace.name: namespace.mapping("metadata", "annotations") for namespace in inventory.of(NAMESPACE)}
     return {name: notes for name, notes in every.items() if not _KEYS.isdisjoint(notes)}
 

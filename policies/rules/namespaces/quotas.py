@@ -50,7 +50,6 @@ def _quota_counts(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator
 
 
 def _has_unscoped_quota(key: str, subject: Obj, inventory: Inventory) -> bool:
-    """Return whether a quota of the same namespace has the key for every pod."""
     for quota in inventory.of(RESOURCE_QUOTA):
         hard = quota.read("spec", "hard")
         if quota.namespace != subject.namespace or any(quota.read("spec", field) for field in _SCOPES):

@@ -72,7 +72,6 @@ def _configured(text: str, name: str) -> Iterator[str]:
 
 
 def _is_of(name: str, programs: tuple[str, ...]) -> bool:
-    """Return whether a unit, or a file by its name or folder, is of one of the programs."""
     return any(part.startswith(programs) for part in name.split("/"))
 
 

@@ -37,7 +37,6 @@ def _mounts_have_volumes(subject: Obj, _: Inventory, __: Parameters) -> Iterator
 
 
 def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
-    """Return the names of a pod's volumes, or None when not all of them are known."""
     templates = _TEMPLATES.get(subject.kind)
     if pod.hidden("volumes") or (templates and subject.hidden(*templates)):
         pod.read("volumes")

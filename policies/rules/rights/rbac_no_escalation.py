@@ -34,7 +34,6 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
 
 
 def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[str]:
-    """Yield what the role of a binding lets one do, with what it aggregates."""
     kind, name = binding.text("roleRef", "kind"), binding.text("roleRef", "name")
     everywhere = binding.kind == CLUSTER_ROLE_BINDING.kind
     within = everywhere or in_one_of(binding.namespace, parameters.exempt_namespaces)

@@ -105,8 +105,6 @@ class SccMpiSubjects(Parameters):
 
 
 class _Grants:
-    """Every binding that grants the use of an SCC, by the binding's tree."""
-
     def __init__(self, inventory: Inventory) -> None:
         objects = [obj for kind in _RBAC for obj in inventory.of(kind)]
         self._rbac = Rbac((obj.tree for obj in objects), own_role)

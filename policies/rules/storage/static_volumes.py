@@ -108,8 +108,6 @@ _DEEPEST = 64
 
 @dataclass(frozen=True)
 class _Use:
-    """One volume on a directory."""
-
     volume: Obj
     path: str
     namespaces: frozenset[str]

@@ -86,7 +86,6 @@ def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
 
 
 def _unpaired(claim: Obj, bindings: Pairs) -> Iterator[Violation]:
-    """Yield a violation for a claim that takes whichever volume fits."""
     labels = claim.mapping(*_LABELS)
     if claim.mapping("spec", "selector"):
         message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
@@ -106,7 +105,6 @@ def _unpaired(claim: Obj, bindings: Pairs) -> Iterator[Violation]:
 
 
 def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
-    """Compare a claim with its volume."""
     for place in (*_COMPARED, ("metadata", "labels")):
         if volume.hidden(*place):
             yield claim.unverified(
