@@ -1,4 +1,7 @@
-"""The files to check. Reading one never blocks on a device, never leaves a named folder and never fills the memory."""
+"""What is checked: files, and what a stack declares.
+
+Reading a file never blocks on a device, never leaves a named folder and never fills the memory.
+"""
 
 import os
 import stat

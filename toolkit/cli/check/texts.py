@@ -74,7 +74,10 @@ def _character(match: re.Match[str]) -> str:
 
 
 def chunks(text: str) -> Iterator[Chunk]:
-    """Yield the parts of a text that hold more than comments."""
+    """Yield the parts of a text that hold more than comments, each to be read by itself, as kubectl does.
+
+    One that cannot be read takes none of those after it along.
+    """
     begins = [match.start() for match in _SEPARATOR.finditer(text)]
     if not begins or begins[0] > 0:
         begins.insert(0, 0)

@@ -81,7 +81,8 @@ def printed(cluster: Cluster, job: Mapping[str, Any], seconds: int) -> str:
     with Reporter().step(f"Job {namespace}/{name}") as step, running(cluster, job):
         begun, since, before = time.monotonic(), time.monotonic(), ""
         while True:
-            pod = _pod(cluster, namespace, name)
+            pods = cluster.list(POD, namespace, labelSelector=f"{JOB_NAME}={name}")
+            pod = pods[-1] if pods else None
             if value(pod or {}, "status", "phase") in ("Succeeded", "Failed"):
                 return _log(cluster, pod or {})
             state, hopeless = waits_for(pod)
@@ -115,11 +116,6 @@ def waits_for(pod: Mapping[str, Any] | None) -> tuple[str, str]:
             message = f": {waiting['message']}" if waiting.get("message") else ""
             return f"{reason}{message}", remedy if reason in _NO_IMAGE else ""
     return str(value(pod, "status", "phase") or "unknown"), ""
-
-
-def _pod(cluster: Cluster, namespace: str, job: str) -> dict[str, Any] | None:
-    pods = cluster.list(POD, namespace, labelSelector=f"{JOB_NAME}={job}")
-    return pods[-1] if pods else None
 
 
 def _last_event(cluster: Cluster, namespace: str, job: str) -> str:

@@ -37,7 +37,8 @@ class NotCompared(NamedTuple):
 def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     """Yield what differs: missing and further devices, and paths, NUMA nodes, interfaces, link layers and rates."""
     expected = (*machine.hcas, *machine.storage_hcas, *machine.inband_hcas)
-    names = _names(facts)
+    sure = {*facts.subjects("column of the matrix"), *facts.subjects("port GUID"), *facts.subjects("interface")}
+    names = sure | {name for name in facts.subjects("PCI address") if not name.startswith("GPU")}
     if not expected:
         yield NotCompared("ports", f"{machine.name} gives no names of ports")
         return
@@ -72,11 +73,6 @@ def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared
                 "present",
                 "Add it to `other_devices`, so that no job uses it, or to the ports that it belongs to",
             )
-
-
-def _names(facts: Facts) -> set[str]:
-    sure = {*facts.subjects("column of the matrix"), *facts.subjects("port GUID"), *facts.subjects("interface")}
-    return sure | {name for name in facts.subjects("PCI address") if not name.startswith("GPU")}
 
 
 def _device(port: Hca, names: set[str], at: Mapping[str, str]) -> str | None:

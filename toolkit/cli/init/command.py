@@ -215,11 +215,6 @@ def _named(name: str | None, of_sites: Sequence[object]) -> str:
             "a stack needs NAME, and a repository --site FOLDER, --product and --version alone",
             "Write `./hpc init NAME ...` for a stack, or `./hpc init --site FOLDER` for a repository.",
         )
-    _require_name(name)
-    return name
-
-
-def _require_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise Problem(
             f"{name!r} is not a name of a stack",
@@ -229,6 +224,7 @@ def _require_name(name: str) -> None:
         raise Problem(
             f"{name} is the name of an example, which the new file would hide", "Give the stack another name."
         )
+    return name
 
 
 def _require_known(cluster: Cluster) -> None:

@@ -44,7 +44,7 @@ def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> t
     for group in groups:
         if not group.traits.has_gpus or group.candidates:
             continue
-        name = f"{stack}-{_slug(group)}"
+        name = f"{stack}-{_slug(group.traits.machine or group.traits.product or '') or 'gpu'}"
         twice = sum(file.machine.startswith(name) for file in files)
         machine = f"{name}-{twice + 1}" if twice else name
         files.append(MachineFile(machine, group, _content(machine, group, reached)))
@@ -64,9 +64,8 @@ def which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]
     )
 
 
-def _slug(group: Group) -> str:
-    words = group.traits.machine or group.traits.product or "gpu"
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "gpu"
+def _slug(words: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def _content(machine: str, group: Group, reached: Connection) -> str:
@@ -204,8 +203,7 @@ def shared_out(total: int, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _called(stack: str, machine: str, group: Group) -> str:
-    words = machine.removeprefix(f"{stack}-") or group.traits.product or f"gpu-{group.traits.cpus}-cpus"
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    return _slug(machine.removeprefix(f"{stack}-") or group.traits.product or f"gpu-{group.traits.cpus}-cpus")
 
 
 def _names(called: Sequence[str]) -> Iterator[str]:

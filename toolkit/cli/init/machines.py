@@ -102,7 +102,8 @@ def traits(node: Node) -> Traits:
     """Return what distinguishes the machine of a node from others."""
     labels, pci = node.labels, _pci(node.labels)
     product, divided = labels.get(_PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
-    seen = bool(product or node.gpus or any(_is_gpu(*device) for device in pci))
+    classes = [kind for kind, vendor in pci if vendor == NVIDIA_PCI_VENDOR]
+    seen = bool(product or node.gpus or any(kind is None or kind.startswith(_DISPLAY) for kind in classes))
     looked = any(label.startswith(_FEATURE) for label in labels)
     count = labels.get(_COUNT, "")
     layers = {_LINK_LAYERS[kind] for kind, vendor in pci if vendor == MELLANOX_PCI_VENDOR and kind in _LINK_LAYERS}
@@ -126,8 +127,10 @@ def _matched(nodes: tuple[Node, ...], common: Traits) -> Group:
     complete = tuple(machine.name for machine in fitting if machine.complete)
     families = tuple(machine.name for machine in fitting if not machine.complete) if common.has_gpus else ()
     if common.machine:
+        # The name that the firmware gives may end with part numbers.
+        label = _letters(common.machine)
         called = tuple(
-            machine.name for machine in fitting if machine.complete and _is_called(machine.model, common.machine)
+            machine.name for machine in fitting if machine.complete and label.startswith(_letters(machine.model))
         )
         complete, families = called, () if called else families
     certain = common.has_gpus and len(complete) == 1 and not families
@@ -157,11 +160,6 @@ def _products(gpu: Gpu) -> set[str]:
     return {name, f"{ARCHITECTURES[gpu.architecture].brand}-{name}"}
 
 
-def _is_called(model: str, label: str) -> bool:
-    """Return whether the name that the firmware gives is that of a model; makers append part numbers."""
-    return _letters(label).startswith(_letters(model))
-
-
 def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower()).removeprefix("nvidia").removeprefix("supermicro")
 
@@ -170,10 +168,6 @@ def _pci(labels: Mapping[str, str]) -> list[tuple[str | None, str]]:
     """Return class and vendor of the PCI devices that labels name."""
     matches = (_PCI.fullmatch(label) for label, value in labels.items() if value == "true")
     return [(match[1], match[2]) for match in matches if match]
-
-
-def _is_gpu(kind: str | None, vendor: str) -> bool:
-    return vendor == NVIDIA_PCI_VENDOR and (kind is None or kind.startswith(_DISPLAY))
 
 
 @cache

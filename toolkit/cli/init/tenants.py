@@ -149,17 +149,13 @@ def _claims(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluste
         if "class_name" in storage_class
     }
     class_names = [storage_class.name for storage_class in cluster.storage_classes]
+    default = next((entry.name for entry in cluster.storage_classes if entry.default), class_names[0])
     for number, volume in enumerate(tenant.get("volumes", ())):
         if volume["kind"] != _CLAIM or volume["storage_class"] in ours:
             continue
         if volume["storage_class"] not in class_names:
-            volume["storage_class"] = _preferred(cluster)
+            volume["storage_class"] = default
         yield Decision(
             ("tenants", index, "volumes", number, "storage_class"),
             f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(class_names)}",
         )
-
-
-def _preferred(cluster: Cluster) -> str:
-    classes: Sequence[Any] = cluster.storage_classes
-    return str(next((storage_class.name for storage_class in classes if storage_class.default), classes[0].name))

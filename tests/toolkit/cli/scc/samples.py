@@ -41,8 +41,13 @@ BINDING = {
     "subjects": [{"kind": "ServiceAccount", "name": "mpi", "namespace": "adas"}],
 }
 SPEC = {"containers": [{"name": "main", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}]}
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "worker", "namespace": "adas"}, "spec": SPEC}
-PLAIN = {**POD, "spec": {"containers": [{"name": "main"}]}}
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "worker", "namespace": "adas"},
+    "spec": SPEC,
+}
+PLAIN: dict[str, Any] = {**POD, "spec": {"containers": [{"name": "main"}]}}
 
 
 def explain(*arguments: object, stdin: str = "") -> Any:

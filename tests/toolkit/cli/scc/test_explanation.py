@@ -89,7 +89,7 @@ def test_admitted(tmp_path: Path) -> None:
 
 def test_what_would_admit_it(tmp_path: Path) -> None:
     """A refusal names the SCCs that would admit the pod, the narrowest first, and the command that grants it."""
-    pod = {**PLAIN, "spec": {"serviceAccountName": "web", **PLAIN["spec"], "securityContext": {"runAsUser": 5}}}  # type: ignore[dict-item]
+    pod = {**PLAIN, "spec": {"serviceAccountName": "web", **PLAIN["spec"], "securityContext": {"runAsUser": 5}}}
     path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
     result = explain(path)
     assert "would be admitted by: nonroot-v2, nonroot, " in result.output
@@ -132,7 +132,7 @@ def test_the_least_scc_goes_before_privileged(
 def test_a_field_that_is_in_the_way_is_named_first(tmp_path: Path) -> None:
     """A field without which a usable SCC admits a pod is named: restricted of 4.4 knows no seccomp profile."""
     context = {"seccompProfile": {"type": "RuntimeDefault"}}
-    pod = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": context}}  # type: ignore[dict-item]
+    pod = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": context}}
     path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
     output = explain(path, "--release", "4.4").output
     hint = "would be admitted by restricted without spec.securityContext.seccompProfile: delete it"
@@ -144,7 +144,7 @@ def test_a_field_that_is_in_the_way_is_named_first(tmp_path: Path) -> None:
 def test_an_annotation_that_is_in_the_way_is_named(tmp_path: Path) -> None:
     """A seccomp profile by its old annotation is named as the field is, and the least SCC allows just that profile."""
     key = "seccomp.security.alpha.kubernetes.io/pod"
-    pod = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {key: "runtime/default"}}}  # type: ignore[dict-item]
+    pod = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {key: "runtime/default"}}}
     (found,) = verdicts(write(tmp_path / "pod.yaml", pod, NAMESPACE), "--release", "4.4")
     assert found["wouldAdmitWithout"] == [f"metadata.annotations[{key}]"]
     assert found["leastScc"]["seccompProfiles"] == ["runtime/default"]
@@ -160,10 +160,10 @@ def test_nothing_less_than_privileged(tmp_path: Path) -> None:
 
 def test_what_nothing_would_admit(tmp_path: Path) -> None:
     """A pod that no SCC would admit, or that requires one that does not exist, gets no advice to grant one."""
-    spec = {**PLAIN["spec"], "securityContext": {"sysctls": [{"name": "kernel.x"}]}}  # type: ignore[dict-item]
+    spec = {**PLAIN["spec"], "securityContext": {"sysctls": [{"name": "kernel.x"}]}}
     path = write(tmp_path / "pod.yaml", {**PLAIN, "spec": spec}, NAMESPACE, {**MPI, "metadata": {"name": "restricted"}})
     assert "would be admitted by no other SCC here" in explain(path).output
-    lost = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {"openshift.io/required-scc": "lost"}}}  # type: ignore[dict-item]
+    lost = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {"openshift.io/required-scc": "lost"}}}
     output = explain(write(tmp_path / "lost.yaml", lost, NAMESPACE)).output
     assert 'failed to retrieve the required SCC "lost"' in output
     assert "would be admitted" not in output
@@ -200,14 +200,14 @@ def test_a_role_that_is_elsewhere(tmp_path: Path) -> None:
 def test_seccomp_is_named_by_its_field(tmp_path: Path) -> None:
     """A refused seccomp profile is named by the field or annotation that the file has."""
     profile = {"seccompProfile": {"type": "RuntimeDefault"}}
-    path = write(tmp_path / "pod.yaml", {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": profile}}, NAMESPACE)  # type: ignore[dict-item]
+    path = write(tmp_path / "pod.yaml", {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": profile}}, NAMESPACE)
     found = rows(explain(path, "--release", "4.4").output)
     assert found["restricted"] == (
         "spec.securityContext.seccompProfile: Forbidden: seccomp may not be set "
         "seccompProfile of container main: Forbidden: seccomp may not be set"
     )
     notes = {"annotations": {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}}
-    old = {**PLAIN, "metadata": {**PLAIN["metadata"], **notes}}  # type: ignore[dict-item]
+    old = {**PLAIN, "metadata": {**PLAIN["metadata"], **notes}}
     assert "pod.metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: Forbidden" in (
         explain(write(tmp_path / "old.yaml", old, NAMESPACE), "--release", "4.4").output
     )
@@ -312,7 +312,7 @@ def test_a_namespace_that_openshift_has_not_annotated_yet(tmp_path: Path) -> Non
     bare = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "adas"}}
     (found,) = verdicts(write(tmp_path / "pod.yaml", PLAIN, bare))
     assert (found["scc"], len(found["examples"])) == ("restricted-v2", 2)
-    asking = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": {"runAsUser": 1000700005}}}  # type: ignore[dict-item]
+    asking = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": {"runAsUser": 1000700005}}}
     path = write(tmp_path / "asking.yaml", asking, bare)
     assert has(explain(path).output, "admitted by restricted-v2", "adas", "ids")
     given = ("--annotation", "openshift.io/sa.scc.uid-range=1000000000/10000")
@@ -330,7 +330,7 @@ def test_a_pod_without_a_namespace(tmp_path: Path) -> None:
 
 def test_the_launchers_of_2020_have_accounts_of_their_own(tmp_path: Path) -> None:
     """Launchers of v1alpha2 and v1 are judged by the account that their operator creates."""
-    template = {"template": {"spec": {"serviceAccountName": "mpi", **PLAIN["spec"]}}}  # type: ignore[dict-item]
+    template = {"template": {"spec": {"serviceAccountName": "mpi", **PLAIN["spec"]}}}
     for version, launcher in (("v1alpha2", "nccl-launcher"), ("v1", "nccl-launcher"), ("v2beta1", "mpi")):
         job = {
             "apiVersion": f"kubeflow.org/{version}",

@@ -43,7 +43,8 @@ def _statements(
             running = {"cluster": str(reading.name), "id": str(reading.cluster_id), **shown}
             # The driver and every volume name the cluster by its id.
             expected = {"cluster": scale_settings.cluster, "id": facts.cluster_id, **nodes}
-            return expected, _of(running, {*expected})
+            others = tuple(key for key in running if key not in expected)
+            return expected, Statements({key: line for key, line in running.items() if key in expected}, others)
         case MmRemoteCluster():
             remote = scale_settings.remote or facts.file_system
             mounted = f"{remote} ({scale_settings.local or remote})"
@@ -89,11 +90,6 @@ def _nodes(site: Site, scale_settings: ScaleSettings) -> dict[str, str]:
 
 def _node(daemon: str, roles: tuple[str, ...]) -> str:
     return " ".join((daemon, "-".join(role for role in _ROLES if role in roles) or "client"))
-
-
-def _of(running: Mapping[str, str], keys: set[str]) -> Statements:
-    compared_lines = {key: line for key, line in running.items() if key in keys}
-    return Statements(compared_lines, tuple(key for key in running if key not in keys))
 
 
 COMPARISON = Comparison(("mmlsconfig", "mmlscluster", "mmremotecluster"), _compare)
