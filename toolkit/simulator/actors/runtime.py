@@ -12,16 +12,8 @@ from core.apis import kinds
 from core.apis.names import NETWORK_CONFIG
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
-<<<<<<< HEAD
-from policies.scc.shipped import Release
-from toolkit.simulator import kubeconfigs, names, pods
-||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
-from policies.scc.shipped import Release
-from toolkit.simulator import kubeconfigs, names, pods
-=======
 from policies.scc.shipped import Release
 from toolkit.simulator import names, pods
->>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server
 from toolkit.simulator.actors.informer import Informer, Key

@@ -6,16 +6,8 @@ The storage cluster is not simulated: its GUI takes any account, and it has ever
 from collections.abc import Mapping
 
 from core.apis import kinds
-<<<<<<< HEAD
-from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.manifests.values import selects
-||||||| parent of 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
-from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.manifests.label_selectors import selects
-=======
 from core.apis.names import KERNEL_DEVEL, OFED_WAIT, SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from policies.manifests.label_selectors import selects
->>>>>>> 9663098e (Merge kubeconfigs, core pods, failed starts and conditions of the simulator into what they serve; test core's files in core)
+from policies.manifests.values import selects
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import images, scale_csi
 from toolkit.simulator.actors.api import SCALE_DAEMON, Object, stated

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from toolkit.cli.shared.exit_status import UNJUDGED
 from typer.testing import CliRunner
 
 from core.apis.kinds import NODE
@@ -27,7 +26,7 @@ from toolkit.cli.hardware.check import compared
 from toolkit.cli.hardware.from_logs import command as from_logs
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.errors import UNJUDGED, Problem
 from toolkit.simulator.manifests import manifest
 
 MIXED = settings.load("mixed", ROOT)
