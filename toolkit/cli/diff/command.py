@@ -117,7 +117,8 @@ def _with_context(
         return replace(settled_review, cautions=(*settled_review.cautions, *facts))
     cluster = session.cluster(stack)
     # What an unfinished update has made is there as well, and the next one takes it.
-    existing, lost = (), ()
+    existing: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     if not settled_review.unsettled:
         existing = (*live_objects.existing_cautions(review, cluster.find, stack.options),)
         lost = (*live_objects.removed_field_cautions(review, cluster.find, cluster.dry_run),)

@@ -15,7 +15,8 @@ from policies.views.fields import Walk
 from policies.views.placement import explain
 from toolkit.cli.scc.cluster import Explained
 from toolkit.cli.scc.remedies import LeastScc
-from toolkit.cli.shared.console import console, print_json, print_parts, print_text, show_rows, styled
+from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
+from toolkit.cli.shared.options import print_json
 
 # Messages of the plugin about the pod, repeated at each of its containers.
 _OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")

@@ -22,7 +22,7 @@ from toolkit.cli.verify.options import AllOption
 from toolkit.cli.verify.verdict_tables import json_data, show
 from toolkit.evidence.judge import NOT_ENOUGH, exit_status
 from toolkit.evidence.records import RecordsError, Run, append, read
-from toolkit.evidence.report import history, suite_alerts
+from toolkit.evidence.report import history
 
 KIND = Judging
 
@@ -108,9 +108,7 @@ def judge_rounds(
     sent = None
     if alertmanager:
         of_figures = zip(courses, figures, strict=True)
-        sent = send_alerts(
-            alertmanager, [*suite_alerts.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))]
-        )
+        sent = send_alerts(alertmanager, [*history.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))])
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)

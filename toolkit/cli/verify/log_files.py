@@ -12,9 +12,9 @@ from core.apis.nccl import Transport
 from core.data_files import DataFileError
 from core.hardware.profiles import PROFILES, Profile
 from stacks.programs import PROGRAMS, Program, read_program
-from toolkit.cli.shared.console import console, errors, print_json, styled
+from toolkit.cli.shared.console import console, errors, show_rows, styled
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.shared.options import print_json
 from toolkit.evidence import metrics
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read

@@ -34,7 +34,7 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state.adopt import candidates
 from toolkit.cli.state.adopt.candidates import Candidate
 from toolkit.cli.state.adopt.declared import Program, StateResources, urn
-from toolkit.engine.prediction.state import INPUTS
+from toolkit.engine.prediction.inputs import INPUTS
 from toolkit.engine.prediction.values import with_underscores
 
 _SECRET = "Secret"  # noqa: S105 - a kind; its data is encrypted, and stays as the engine wrote it
