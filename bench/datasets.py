@@ -25,7 +25,7 @@ from pathlib import Path
 from PIL import Image
 
 from bench.figures import judge, print_machine
-from core.datasets.naming import LABEL
+from core.datasets.card import LABEL
 from tests.support.printed_queries import WINDOW
 from toolkit.cli.shared.console import console
 from toolkit.datasets import file_list, generated, indexing, labels

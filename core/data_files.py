@@ -6,7 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from core import field_errors, positions, project
+from core import field_errors, project
+from core.yaml import places
 from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 
@@ -60,8 +61,8 @@ def causes(errors: Sequence[Any]) -> list[Any]:
 
 def _line(error: Any, file: Path) -> str:
     place = error["loc"]
-    location = positions.located(display_path(file), file, place, of_key=error["type"] == "extra_forbidden")
-    field = f"  {location}: {positions.path(place)}" if location != display_path(file) else f"  {positions.path(place)}"
+    location = places.located(display_path(file), file, place, of_key=error["type"] == "extra_forbidden")
+    field = f"  {location}: {places.path(place)}" if location != display_path(file) else f"  {places.path(place)}"
     if not place or error["type"] == "missing":
         return f"  {field_errors.sentence(error, field.strip())}"
     return f"{field}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"

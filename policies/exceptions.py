@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from core import field_errors, positions, project
+from core import field_errors, project
 from core.model import Model
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 from policies.configuration import EXCEPTIONS, unknown_rule
@@ -97,7 +97,7 @@ def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
     name = name or str(path)
     try:
         content: Any = yaml_text.read_file(path, name)
-        node = yaml_nodes.composed(path.read_text(encoding="utf-8"))
+        node = places.composed(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExceptionsError(f"cannot read the exceptions in {name}: {error.strerror}; correct the path") from None
     except FileError as error:
@@ -111,7 +111,7 @@ def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
             exception = RuleException.model_validate(entry).at(name, line)
         except ValidationError as error:
             reasons = "; ".join(
-                field_errors.sentence(details, positions.path(details["loc"])) for details in error.errors()
+                field_errors.sentence(details, places.path(details["loc"])) for details in error.errors()
             )
             raise ExceptionsError(f"{name}:{line}: exception {number}: {reasons}") from None
         if exception.rule not in rules and get_close_matches(exception.rule, rules, 1, _CLOSE):

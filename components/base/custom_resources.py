@@ -10,8 +10,8 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import meta
 
-from components.base.labels import labels
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 _PROVIDER_VERSION = version("pulumi-kubernetes")
 

@@ -13,11 +13,11 @@ from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import DnsName, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import GPU_TAINT, Toleration
 from core.apis import kinds
+from core.apis.names import labels
 
 NAME = "nmstate"
 """The operator acts on no other name."""

@@ -12,11 +12,11 @@ from pydantic import Field, model_validator
 from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 
 class Macvlan(Model):

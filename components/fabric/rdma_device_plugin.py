@@ -11,11 +11,11 @@ from pydantic import Field, StringConstraints, model_validator
 
 from components.base import rights, waits
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import GPU_TAINT, Toleration
 from core.apis import names
+from core.apis.names import labels
 
 CONFIG_MAP = "rdma-devices"
 CONFIG_KEY = "config.json"

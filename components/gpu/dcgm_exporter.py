@@ -13,12 +13,12 @@ from pydantic import Field
 from components.base import rights, waits
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import Image, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Toleration
 from components.monitoring.metrics import LIST_FILE, Generation, exporter_list
 from core.apis import kinds, names
+from core.apis.names import labels
 
 NAME = "dcgm-exporter"
 """Its namespace, too: an own one, for the policies leave it to parts of the infrastructure."""

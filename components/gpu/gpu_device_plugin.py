@@ -10,11 +10,11 @@ from pydantic import Field
 
 from components.base import rights, waits
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Toleration
 from core.apis import names
+from core.apis.names import labels
 
 DAEMON_SET = "nvidia-device-plugin-daemonset"
 FOLDER = "/var/lib/kubelet/device-plugins"

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 
 class SpecialResourceArgs(Model):

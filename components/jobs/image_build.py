@@ -13,11 +13,11 @@ from pydantic import Field, StringConstraints, model_validator
 from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.base.timeouts import DEFAULTS
 from components.jobs.containerfiles import Ref
 from core.apis import kinds, names
+from core.apis.names import labels
 
 REGISTRY = "image-registry.openshift-image-registry.svc:5000"
 """The cluster's own registry, as pods name it from OpenShift 4 on."""

@@ -9,7 +9,6 @@ import pulumi_kubernetes as k8s
 from components.base import topology
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.security_context import confined
 from components.base.tolerations import Toleration
 from components.jobs import job_volumes, outcome
@@ -18,6 +17,7 @@ from components.jobs.spanning_job_args import SpanningJobArgs
 from components.storage.data_set import proved_first
 from core.apis import names
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 _OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
 """Fields of a job that cannot be changed in place."""

@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from components.base import rights
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Image, Model
 from components.base.security_context import confined, confined_pod
 from components.jobs import suite_runs
@@ -23,6 +22,7 @@ from components.jobs.cron import Schedule, TimeZone
 from components.jobs.suite_runs import SuiteRun
 from core.apis import names, suite
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 NAME_LENGTH = 52
 """Of a CronJob: the controller adds eleven characters to it for the name of a Job."""

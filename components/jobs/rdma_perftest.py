@@ -9,7 +9,6 @@ from pydantic import Field
 
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.base.security_context import confined
 from components.base.timeouts import DEFAULTS
@@ -19,7 +18,7 @@ from components.jobs import job_pods, outcome
 from components.jobs.job_args import NetworkName
 from components.jobs.outcome import Wait
 from core.apis import kinds, names
-from core.apis.names import LISTENER, NO_HOSTS
+from core.apis.names import LISTENER, NO_HOSTS, labels
 
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from components.base.labels import MANAGED_BY, labels
 from components.base.model import DnsLabel, Model, Seconds
 from components.jobs import gpu_job, mpi_job_specs, rdma_perftest, torch_job, train_job
 from components.jobs.gpu_job import GpuJobArgs
@@ -19,6 +18,7 @@ from components.jobs.torch_job import TorchJobArgs
 from components.jobs.train_job import TrainJobArgs
 from core.apis import kinds, names, suite
 from core.apis.kinds import Kind
+from core.apis.names import MANAGED_BY, labels
 
 Repeatable = MpiJobArgs | TorchJobArgs | TrainJobArgs | GpuJobArgs | RdmaTestArgs
 """Arguments of jobs that a suite can repeat."""

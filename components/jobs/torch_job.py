@@ -14,13 +14,13 @@ from pydantic import Field, model_validator
 
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsName
 from components.base.security_context import confined_pod
 from components.fabric import gid_index
 from components.jobs import job_pods, outcome
 from components.jobs.spanning_job_args import SpanningJobArgs
 from core.apis import kinds, names
+from core.apis.names import labels
 from core.apis.trainer import LABEL_LENGTH
 
 

@@ -12,13 +12,13 @@ from pydantic import Field
 
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model
 from components.monitoring.alerts import Limits
 from components.monitoring.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, grafana, restricted
 from components.monitoring.metrics import LIST_FILE, exporter_list, named
 from components.monitoring.monitoring_rules import groups
 from core.apis import kinds, names
+from core.apis.names import labels
 
 DASHBOARDS = "openshift-config-managed"
 """Namespace in which the console looks for dashboards."""

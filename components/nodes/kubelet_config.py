@@ -14,11 +14,11 @@ from pydantic import Field, model_validator
 from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.nodes.machine_config import digest
 from core.apis import kinds, names
+from core.apis.names import labels
 from core.hardware import cpus
 from core.hardware.profiles import Profile
 from core.hardware.topology import SYSTEM_CPUS, reserved_cpus

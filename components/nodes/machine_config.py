@@ -12,8 +12,8 @@ from pulumi_kubernetes import apiextensions, meta
 from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from core.apis import kinds, names
+from core.apis.names import labels
 
 Ignition = Literal["2.2.0", "3.2.0"]
 """Version of the configuration's language: 2.2.0 up to OpenShift 4.5, 3.x from 4.6 on."""

@@ -11,12 +11,12 @@ from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Toleration
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 PciClass = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{2}([0-9a-f]{2})?$")]
 """Class, or class and subclass, of a PCI device in hexadecimal digits."""

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, Model, NumberOrShare, int_or_share
 from core.apis import kinds, names
+from core.apis.names import labels
 
 BUILT_IN = ("master", "worker")
 """Pools that OpenShift has by itself."""

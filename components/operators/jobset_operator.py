@@ -12,9 +12,9 @@ from components.base import waits
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import Seconds
 from components.base.timeouts import DEFAULTS
+from core.apis.names import labels
 from core.apis.operators import JOB_SET_OPERATOR
 
 NAME = "cluster"

@@ -15,10 +15,10 @@ from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
+from core.apis.names import labels
 
 NAME = "cluster"
 """The definition allows no other name."""

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from components.base import rights, waits
 from components.base.component import Component, stateful
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Seconds
 from components.base.timeouts import DEFAULTS
 from components.operators.mpi_operator_generations import GENERATIONS, Generation, schema_former
 from core.apis.kinds import Kind
+from core.apis.names import labels
 
 OPERATOR = "mpi-operator"
 """Name of the deployment, the account and the roles."""

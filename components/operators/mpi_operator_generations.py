@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.base.rights import Rule
-from core.apis import mpi_jobs
+from core.apis import mpirun
 from core.apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 
 Schema = dict[str, Any]
@@ -96,12 +96,12 @@ def schema_v2beta1() -> Schema:
     policy = {
         "type": "object",
         "properties": {
-            "cleanPodPolicy": _choice(mpi_jobs.VALUES["cleanPodPolicy"]),
+            "cleanPodPolicy": _choice(mpirun.VALUES["cleanPodPolicy"]),
             "ttlSecondsAfterFinished": _COUNT,
             "activeDeadlineSeconds": {**_COUNT, "format": "int64"},
             "backoffLimit": _COUNT,
             "suspend": {"type": "boolean"},
-            "managedBy": _choice(mpi_jobs.MANAGERS),
+            "managedBy": _choice(mpirun.MANAGERS),
             "schedulingPolicy": OPEN,
         },
     }
@@ -111,9 +111,9 @@ def schema_v2beta1() -> Schema:
         "properties": {
             "slotsPerWorker": {**_COUNT, "default": 1},
             "runLauncherAsWorker": {"type": "boolean"},
-            "sshAuthMountPath": {"type": "string", "minLength": 1, "default": mpi_jobs.SSH_MOUNT},
-            "launcherCreationPolicy": _choice(mpi_jobs.VALUES["launcherCreationPolicy"], default="AtStartup"),
-            "mpiImplementation": _choice(mpi_jobs.VALUES["mpiImplementation"], default="OpenMPI"),
+            "sshAuthMountPath": {"type": "string", "minLength": 1, "default": mpirun.SSH_MOUNT},
+            "launcherCreationPolicy": _choice(mpirun.VALUES["launcherCreationPolicy"], default="AtStartup"),
+            "mpiImplementation": _choice(mpirun.VALUES["mpiImplementation"], default="OpenMPI"),
             "runPolicy": policy,
             "mpiReplicaSpecs": {
                 "type": "object",
@@ -146,7 +146,7 @@ def _replicas(**bounds: int) -> Schema:
         "required": ["template"],
         "properties": {
             "replicas": {**_COUNT, "minimum": 1, **bounds},
-            "restartPolicy": _choice(mpi_jobs.RESTART_POLICIES),
+            "restartPolicy": _choice(mpirun.RESTART_POLICIES),
             "template": _template(),
         },
     }

@@ -13,10 +13,10 @@ from components.base import waits
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds, names, operators
+from core.apis.names import labels
 
 
 class OlmSubscription(Installable):

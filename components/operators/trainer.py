@@ -13,12 +13,12 @@ from pydantic import Field
 
 from components.base import rights, waits
 from components.base.component import Component, stateful
-from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.operators import trainer_parts as parts
 from components.operators.trainer_webhooks import webhooks
 from core.apis import kinds, names
+from core.apis.names import labels
 
 CONTROLLER = "trainer-controller-manager"
 """Name of the deployment, its account, its Service and its roles."""

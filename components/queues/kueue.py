@@ -14,13 +14,13 @@ from pydantic import Field, StringConstraints, model_validator
 from components.base import waits
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Taint, Toleration
 from components.base.topology import MOST_LEVELS, TopologyLevel, distinct, topology_name, topology_spec
 from components.queues.quota import Quota
 from core.apis import kinds, names
+from core.apis.names import labels
 
 RdmaResource = Annotated[str, StringConstraints(pattern=r"^rdma/[A-Za-z0-9_.-]{1,63}$")]
 

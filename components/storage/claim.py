@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsName, Model, Quantity, Seconds
 from components.storage.static_volume import STORAGE_CLASS
+from core.apis.names import labels
 
 AccessMode = Literal["ReadWriteMany", "ReadOnlyMany", "ReadWriteOnce"]
 

@@ -5,8 +5,8 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsName, Model
+from core.apis.names import labels
 from core.datasets.lock import Lock, text
 
 KEY = "lock.json"

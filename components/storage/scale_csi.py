@@ -12,11 +12,11 @@ from components.base import waits
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import Account, DnsLabel, DnsName, Model, Seconds, merged_by
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Toleration
 from core.apis import kinds
+from core.apis.names import labels
 
 ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
 """Spectrum Scale cluster id: a number beyond JSON's precision, so always a string."""

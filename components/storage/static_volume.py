@@ -7,10 +7,10 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints
 
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsName, Model, Quantity
 from components.storage.scale_csi import ClusterId
 from core.apis import names
+from core.apis.names import labels
 
 STORAGE_CLASS = "static"
 """A name that no StorageClass has: the claim is bound by name, never provisioned."""

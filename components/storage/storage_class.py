@@ -13,12 +13,12 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
 from components.base.component import Component, stateful
-from components.base.labels import labels
 from components.base.model import DnsName, Model
 from components.storage.claim import AccessMode
 from components.storage.scale_csi import ClusterId
 from components.storage.static_volume import STORAGE_CLASS, FilesetName
 from core.apis import names
+from core.apis.names import labels
 
 InodeLimit = Annotated[int, Field(ge=1024)]
 """Inodes of a fileset; fewer than 1024 are refused by the driver."""

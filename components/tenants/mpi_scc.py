@@ -9,9 +9,9 @@ from pydantic import Field
 
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject
-from components.base.labels import labels
 from components.base.model import DnsName, Model
 from core.apis import kinds, names
+from core.apis.names import labels
 
 Base = Literal["restricted", "restricted-v2"]
 """What pods of every account get: `restricted` as of OpenShift 4.4, `restricted-v2` from 4.11 on."""

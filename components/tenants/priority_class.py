@@ -7,8 +7,8 @@ import pulumi_kubernetes as k8s
 from pydantic import AfterValidator, Field
 
 from components.base.component import Component
-from components.base.labels import labels
 from components.base.model import DnsName, Model
+from core.apis.names import labels
 
 
 def _unreserved_name(name: str) -> str:

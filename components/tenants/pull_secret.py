@@ -9,8 +9,8 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.base.component import Component, stateful
-from components.base.labels import labels
 from components.base.model import Account, DnsLabel, DnsName, Model
+from core.apis.names import labels
 
 KEY = ".dockerconfigjson"
 

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from components.base import rights
 from components.base.component import Component, stateful
-from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, MigSize, Model, Quantity
 from core.apis import names
+from core.apis.names import labels
 
 ACCOUNT = "mpi"
 """Name of the service account, the role and the binding in every tenant."""

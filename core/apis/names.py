@@ -1,4 +1,7 @@
-"""Names that several parties agree on: resources, capabilities, labels, annotations, marks in logs."""
+"""Names that several parties agree on: resources, capabilities, labels, annotations, marks in logs.
+
+Among them the recommended labels, which every object of the stack carries.
+"""
 
 GPU_RESOURCE = "nvidia.com/gpu"
 GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
@@ -146,3 +149,13 @@ LISTENER = "-listener"
 """Suffix of the RDMA test's other end, which prints only its bandwidth."""
 NO_HOSTS = "no list of hosts, umad is for root here"
 """What the RDMA test prints in place of the list of ibhosts where umad devices belong to root, as on RHCOS."""
+
+
+PART_OF = "hpc"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+RECOMMENDED = ("app.kubernetes.io/name", "app.kubernetes.io/component", "app.kubernetes.io/part-of", MANAGED_BY)
+
+
+def labels(name: str, component: str) -> dict[str, str]:
+    """Return the app.kubernetes.io labels of an object that belongs to `name`, in the part called `component`."""
+    return dict(zip(RECOMMENDED, (name, component, PART_OF, "pulumi"), strict=True))

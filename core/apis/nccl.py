@@ -98,3 +98,11 @@ BUS_FACTORS: Mapping[str, Callable[[int], float]] = {
 def bus_factor(test: str, ranks: int) -> float:
     """Return busbw / algbw of a test for `ranks` ranks of one communicator. Raises KeyError for another test."""
     return BUS_FACTORS[test](ranks)
+
+
+DirectFileSystem = Literal[
+    "ext4-nvme", "xfs-nvme", "nfs-rdma", "exascaler", "wekafs", "vast", "storage-scale", "beegfs"
+]
+"""ext4 and XFS on NVMe or NVMe-oF, NFS over RDMA, DDN EXAScaler, WekaFS, VAST, IBM Storage Scale, BeeGFS."""
+
+SCALE: DirectFileSystem = "storage-scale"

@@ -1,4 +1,4 @@
-"""Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL."""
+"""Which frames a data set has, stated by labels and cameras without SQL, as settings state it; and its catalogue."""
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -11,8 +11,38 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from core import data_files, project
 from core.datasets.card import CARDS, Card, read_card
 from core.datasets.lock import Count, DataSetName
-from core.datasets.source import AnySource
 from core.model import Model
+
+
+class SqliteSource(Model):
+    """A catalogue in one file, written by `./hpc data index`."""
+
+    kind: Literal["sqlite"]
+    path: str = Field(min_length=1, description="file, relative to the project's folder, e.g. data/frames.sqlite")
+
+
+class DiscoverSource(Model):
+    """IBM Spectrum Discover, now Data Cataloging of IBM Fusion; its account is in the user's environment."""
+
+    kind: Literal["discover"]
+    host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
+        description="host of its console, with a port where it is not 443"
+    )
+    ca: str | None = Field(
+        default=None,
+        description="file with its CA certificate, relative to the project's folder; None: one that the machine trusts",
+    )
+
+
+class ParquetSource(Model):
+    """A catalogue in Parquet files with a row for every frame and a column for every tag."""
+
+    kind: Literal["parquet"]
+    path: str = Field(min_length=1, description="file, or folder with *.parquet, relative to the project's folder")
+
+
+AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]
+
 
 _SHARES = 1e-9
 """By how much shares may differ from 1: three thirds do."""

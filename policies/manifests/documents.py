@@ -22,7 +22,7 @@ from yaml.events import (
 )
 
 from core.yaml import errors as yaml_errors
-from core.yaml.scalars import resolve
+from core.yaml.text import resolve
 from policies.manifests.values import Tree
 
 DEEPEST = 128

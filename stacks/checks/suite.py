@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from core import field_errors
 from core.apis import kinds
-from core.apis.api_lifecycle import LIVES
+from core.apis.builtin import LIVES
 from stacks.layers import suites
 from stacks.settings.platform import Settings
 from stacks.settings.tenants import SuiteSettings

@@ -10,8 +10,8 @@ from typing import Any
 
 import pulumi
 
-from components.base.labels import RECOMMENDED
 from core.apis import kinds
+from core.apis.names import RECOMMENDED
 from stacks.settings import transforms
 from stacks.settings.transforms import Transform
 

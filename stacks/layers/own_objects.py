@@ -12,7 +12,7 @@ from components.tenants.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from components.tenants.tenant import Tenant
 from core.apis import kinds
 from core.apis.kinds import KINDS
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from core.yaml import text as yaml_text
 from stacks.layers.operators import OfTenant
 from stacks.settings.origins import Places, SettingsError, wrong
@@ -213,7 +213,7 @@ def _non_text_keys(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _place(name: str, node: Any, path: tuple[str, ...]) -> str:
-    line, column = yaml_nodes.position(node, path) or (node.start_mark.line + 1, node.start_mark.column + 1)
+    line, column = places.position(node, path) or (node.start_mark.line + 1, node.start_mark.column + 1)
     return f"{name}:{line}:{column}"
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core import field_errors, positions, project
+from core import field_errors, project
+from core.yaml import places
 from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 from stacks.loading import merging
@@ -101,12 +102,12 @@ def whole(data: Any, source: str, root: Path) -> Whole:
 
 def _position_prefix(root: Path, file: str, origin: Place, own: str, *, of_key: bool = False) -> str:
     place = ("config", *origin) if origin[:1] == (SETTING,) else origin
-    position = positions.located(file, root / file, place, of_key=of_key)
+    position = places.located(file, root / file, place, of_key=of_key)
     return "" if position == own else f"{position}: "
 
 
 def _path(origin: Place) -> str:
-    return positions.path(origin[1:] if origin[:1] == (SETTING,) else origin)
+    return places.path(origin[1:] if origin[:1] == (SETTING,) else origin)
 
 
 def _with_base(own: Part, root: Path, files: list[str]) -> Part:

@@ -6,7 +6,7 @@ So `./hpc data select` can write a lock that is missing, and a preview needs the
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.datasets import choice, lock, query
+from core.datasets import catalogue, choice, lock
 from core.datasets.lock import Lock
 from core.errors import DataSetError
 from stacks.checks import data_use
@@ -47,5 +47,5 @@ def stale(recorded: Lock, selection: DataSetSettings) -> Iterator[str]:
         yield f"is the lock of {recorded.name}; correct `lock`, or {remedy}"
     elif others := choice.differing(recorded.choice, selection):
         yield f"was selected with other {', '.join(others)}; {remedy}"
-    elif recorded.query != query.frames(selection, choice.card_of(selection.card)):
+    elif recorded.query != catalogue.frames(selection, choice.card_of(selection.card)):
         yield f"was selected with another card {selection.card}; {remedy}"

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from core import data_files, field_errors, positions
+from core import data_files, field_errors
+from core.yaml import places
 from stacks.loading import field_names, field_places
 from stacks.loading.bases import Whole
 from stacks.settings.tenants import NAMES_OF_FORMS
@@ -88,7 +89,7 @@ def _remedy(error: Any, place: Sequence[str | int], data: Any, model: type[BaseM
             return f"; {former}"
         meant = field_names.closest(model, error["loc"], _present_names(error["loc"][:-1], data))
         if meant is None and (deeper := field_names.inside(model, error["loc"])):
-            meant = ".".join(filter(None, (positions.path(place[:-1]), deeper)))
+            meant = ".".join(filter(None, (places.path(place[:-1]), deeper)))
         return f"; did you mean {meant}?" if meant else field_errors.remedy(error)
     if error["type"] not in (*field_errors.OWN, "missing") and (former := _former_below(place, error["input"])):
         return f"; {former}"

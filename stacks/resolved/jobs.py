@@ -11,10 +11,10 @@ from components.jobs.layout import Layout
 from components.jobs.outcome import Wait
 from core.apis import names
 from core.apis.nccl import Transport
-from core.by_identity import by_identity
 from core.hardware import placement
 from core.hardware.placement import Demand, Plan, Share
 from core.hardware.profiles import Hca
+from core.model import by_identity
 from stacks.programs import Program
 from stacks.resolved import images, instances, topology
 from stacks.settings.builds import BuildSettings

@@ -10,7 +10,7 @@ from components.gpu.gpu_operator import GpuStack
 from components.monitoring.alert_receivers import Routing
 from components.monitoring.alerts import GpuThresholds, Thresholds
 from components.operators.olm_operator import OlmSubscription
-from core.apis.gpudirect_storage import DirectFileSystem
+from core.apis.nccl import DirectFileSystem
 
 
 class ExporterSettings(DcgmExporterImage, GpuThresholds):

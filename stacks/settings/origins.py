@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 
 from core.errors import UserError
-from core.positions import path
+from core.yaml.places import path
 
 Place = tuple[str | int, ...]
 """Where something stands: keys of maps and positions in lists, from the outside in."""

@@ -12,7 +12,7 @@ import pulumi
 from google.protobuf import struct_pb2
 from pydantic import AfterValidator
 
-from core.apis import kinds, merge_patch
+from core.apis import fields, kinds
 
 _PATCH = "Patch"
 Transform = Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]
@@ -50,19 +50,19 @@ def result(args: pulumi.ResourceTransformArgs, patch: Mapping[str, Any]) -> pulu
     """Return a resource with its options and with `patch` over its inputs."""
     args.opts.replacement_trigger = _returnable_trigger(args.opts.replacement_trigger)
     props = {key: _patched(value, patch[key]) if key in patch else value for key, value in args.props.items()}
-    props |= {key: merge_patch.merged(None, part) for key, part in patch.items() if key not in props}
+    props |= {key: fields.merged(None, part) for key, part in patch.items() if key not in props}
     return pulumi.ResourceTransformResult(props=props, opts=args.opts)
 
 
 def _patched(value: Any, patch: Any) -> Any:
     """Return a value with a patch over it; a value that is known later, or secret, gets it then."""
     if isinstance(value, pulumi.Output):
-        return value.apply(lambda later: merge_patch.merged(later, patch))
+        return value.apply(lambda later: fields.merged(later, patch))
     if not isinstance(value, Mapping) or not isinstance(patch, Mapping):
-        return merge_patch.merged(value, patch)
+        return fields.merged(value, patch)
     later = {key: value[key] for key in patch if isinstance(value.get(key), pulumi.Output) and patch[key] is not None}
     rest = {key: part for key, part in patch.items() if key not in later}
-    return {**merge_patch.merged(value, rest), **{key: _patched(item, patch[key]) for key, item in later.items()}}
+    return {**fields.merged(value, rest), **{key: _patched(item, patch[key]) for key, item in later.items()}}
 
 
 def _returnable_trigger(trigger: Any) -> Any:

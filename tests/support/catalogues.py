@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.datasets.card import Card
-from core.datasets.naming import LABEL
+from core.datasets.card import LABEL, Card
 from toolkit.datasets import generated, indexing
 from toolkit.datasets.frames import FileFacts, Frame, frames_of
 from toolkit.datasets.sqlite_catalogue import SqliteCatalogue

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from stacks.loading import settings
 from stacks.loading.bases import SETTING, Whole
 from stacks.settings.origins import parts
@@ -56,13 +56,13 @@ def written(resolved: Whole, file: Path, root: Path, *, origins: bool) -> str:
 
     @cache
     def composed(name: str) -> Any:
-        return yaml_nodes.composed((file if name == resolved.source else root / name).read_text())
+        return places.composed((file if name == resolved.source else root / name).read_text())
 
     lines = text.split("\n")
-    written = yaml_nodes.composed(text)
+    written = places.composed(text)
     for place, leaf in (resolved.part or parts(resolved.data, resolved.source, (SETTING,))).leaves:
         name = str(file.relative_to(root)) if leaf.file == resolved.source else leaf.file
         path = (_CONFIG, *leaf.place) if leaf.place[:1] == (SETTING,) else leaf.place
-        source = yaml_nodes.line(composed(leaf.file), path) + 1
-        lines[yaml_nodes.line(written, (_CONFIG, SETTING, *place))] += f"  # {name}:{source}"
+        source = places.line(composed(leaf.file), path) + 1
+        lines[places.line(written, (_CONFIG, SETTING, *place))] += f"  # {name}:{source}"
     return "\n".join(lines)

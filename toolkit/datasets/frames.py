@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from core.datasets.card import Card
-from core.datasets.naming import LABEL
+from core.datasets.card import LABEL, Card
 from core.errors import UserError
 
 _SHOWN = 3

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from core.datasets import query
-from core.datasets.card import Card
+from core.datasets import catalogue
+from core.datasets.card import LABEL, Card
 from core.datasets.catalogue import file_name
 from core.datasets.choice import Choice
 from core.datasets.lock import Chosen, Lock
-from core.datasets.naming import LABEL
 from core.errors import DataSetError
 from core.wording import plural
 from toolkit.datasets import file_list, split
@@ -72,7 +71,7 @@ def select(
     lock = Lock(
         name=choice.name,
         card=choice.card,
-        query=query.frames(choice, card),
+        query=catalogue.frames(choice, card),
         source=choice.source.kind,
         as_of=_time(as_of),
         choice=choice.content,
@@ -87,7 +86,7 @@ def _frames(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row
     sizes = {(row[0], row[1], _name(choice, row)): row[4] for row in files}
     frames: dict[tuple[str, str, str], Frame] = {}
     for row in rows:
-        if len(row) != len(query.FILE_COLUMNS) + len(card.class_tags):
+        if len(row) != len(catalogue.FILE_COLUMNS) + len(card.class_tags):
             raise DataSetError(f"a record of the catalogue has {len(row)} values: {row[:4]}; ask it again")
         platform, source, size = row[0], row[1], row[4]
         name = _name(choice, row)

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from components.base.labels import MANAGED_BY
 from core import project
 from core.apis import kinds, names
+from core.apis.names import MANAGED_BY
 from core.errors import UserError
 from core.pulumi_values import REDACTED
 from stacks import environment

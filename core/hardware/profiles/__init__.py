@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from functools import cache
 
-from core.by_identity import by_identity
 from core.hardware.profiles.catalogue import PROFILES, missing, read_machine
 from core.hardware.profiles.records import (
     MELLANOX_PCI_VENDOR,
@@ -16,6 +15,7 @@ from core.hardware.profiles.records import (
     Ports,
     Profile,
 )
+from core.model import by_identity
 
 __all__ = [
     "MELLANOX_PCI_VENDOR",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from core.apis import mpi_jobs
+from core.apis import mpirun
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.quantity import whole
 from core.wording import plural
@@ -126,9 +126,9 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Violation]:
         yield subject.violation(f"has {brief(workers)} workers", *WORKER, "replicas")
     for place in (LAUNCHER, WORKER) if v2 else ():
         policy = subject.read(*place, "restartPolicy")
-        if policy is not None and not isinstance(policy, Unknown) and policy not in tuple(mpi_jobs.RESTART_POLICIES):
+        if policy is not None and not isinstance(policy, Unknown) and policy not in tuple(mpirun.RESTART_POLICIES):
             yield subject.violation(
-                f"restartPolicy {brief(policy)} is not one of {', '.join(sorted(mpi_jobs.RESTART_POLICIES))}",
+                f"restartPolicy {brief(policy)} is not one of {', '.join(sorted(mpirun.RESTART_POLICIES))}",
                 *place,
                 "restartPolicy",
             )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
-from core.apis import mpi_jobs
+from core.apis import mpirun
 from core.apis.kinds import CRON_JOB, JOB, MPI_JOB_V1, MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from core.apis.mpirun import number
 from core.apis.quantity import whole
@@ -166,7 +166,7 @@ def _mpi_bounded(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator
     is_mpi = subject.kind == MPI_JOB_V2BETA1.kind
     if not is_mpi and not any(gpus(container) or rdma(container) for container in subject.containers):
         return
-    place = _BOUNDS_PLACES.get(subject.kind) or mpi_jobs.bounds_place(subject.version)
+    place = _BOUNDS_PLACES.get(subject.kind) or mpirun.bounds_place(subject.version)
     retries = subject.read(*place, "backoffLimit")
     if retries is None:
         yield subject.violation("does not set how often it is retried", *place, "backoffLimit")

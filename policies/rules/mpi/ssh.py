@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename, normpath
 
-from core.apis import mpi_jobs
+from core.apis import mpirun
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.mpirun import LAUNCHERS
 from core.apis.quantity import whole
@@ -145,7 +145,7 @@ def _of_ordinary(subject: Obj, ordinary: _Ordinary) -> Iterator[Violation]:
     path = subject.read(*_MOUNT)
     default = path is None
     if default or (isinstance(path, str) and f"{normpath(path)}/".startswith("/root/")):
-        keys = mpi_jobs.SSH_MOUNT if default else path
+        keys = mpirun.SSH_MOUNT if default else path
         yield report(f"{ordinary.reason}, and its keys are in {keys}, which only root may read", *_MOUNT)
     for role, container in ordinary.containers:
         yield from _port(container, ordinary, default=default and role == "Worker")

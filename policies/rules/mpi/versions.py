@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from core.apis import mpi_jobs
+from core.apis import mpirun
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
 from policies.findings import Severity
 from policies.manifests.inventory import Inventory
@@ -21,15 +21,15 @@ _LONGEST = 40
 
 def _mpi_fields_of_version(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     version = subject.version
-    if version not in mpi_jobs.SPEC:
+    if version not in mpirun.SPEC:
         yield subject.violation(
-            f"{subject.api_version} is not a version of MPIJob that has an operator; known: {', '.join(mpi_jobs.SPEC)}",
+            f"{subject.api_version} is not a version of MPIJob that has an operator; known: {', '.join(mpirun.SPEC)}",
             "apiVersion",
         )
         return
     yield from islice(_misplaced(subject, version), _MOST)
     for place in (_SPEC, _RUN_POLICY):
-        for name, allowed in mpi_jobs.VALUES.items():
+        for name, allowed in mpirun.VALUES.items():
             value = subject.read(*place, name)
             if value is not None and not isinstance(value, Unknown) and value not in tuple(allowed):
                 yield subject.violation(
@@ -38,7 +38,7 @@ def _mpi_fields_of_version(subject: Obj, _: Inventory, __: Parameters) -> Iterat
 
 
 def _misplaced(subject: Obj, version: str) -> Iterator[Violation]:
-    spec, policy = mpi_jobs.SPEC[version], mpi_jobs.RUN_POLICY[version]
+    spec, policy = mpirun.SPEC[version], mpirun.RUN_POLICY[version]
     for name in _names(subject.mapping(*_SPEC)):
         if name not in spec:
             yield subject.violation(f"{_reason(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
@@ -53,8 +53,8 @@ def _misplaced(subject: Obj, version: str) -> Iterator[Violation]:
             yield subject.violation(message, "spec", "mpiReplicaSpecs", role)
             continue
         for name in _names(subject.mapping("spec", "mpiReplicaSpecs", role)):
-            if name not in mpi_jobs.REPLICA:
-                message = f"{name[:_LONGEST]} is not a field of a {role}: it has {', '.join(sorted(mpi_jobs.REPLICA))}"
+            if name not in mpirun.REPLICA:
+                message = f"{name[:_LONGEST]} is not a field of a {role}: it has {', '.join(sorted(mpirun.REPLICA))}"
                 yield subject.violation(message, "spec", "mpiReplicaSpecs", role, name)
 
 
@@ -62,13 +62,13 @@ def _names(mapping: Mapping[str, object]) -> Iterator[str]:
     return (name for name in mapping if isinstance(name, str))
 
 
-def _reason(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
+def _reason(name: str, version: str, elsewhere: mpirun.Fields, place: str) -> str:
     if name in elsewhere:
         return f"{name} is at {place}.{name} in {version}"
-    others = [other for other in mpi_jobs.SPEC if name in mpi_jobs.SPEC[other] | mpi_jobs.RUN_POLICY[other]]
+    others = [other for other in mpirun.SPEC if name in mpirun.SPEC[other] | mpirun.RUN_POLICY[other]]
     if others:
         return f"{name} is not a field of {version}, only of {', '.join(others)}"
-    former = " but of v1alpha1" if name in mpi_jobs.FORMER else ""
+    former = " but of v1alpha1" if name in mpirun.FORMER else ""
     return f"{name[:_LONGEST]} is not a field of {version}{former}"
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from kubernetes import client
 
-from core.apis.api_lifecycle import LIVES
-from core.apis.builtin import BUILTIN, STABLE
+from core.apis.builtin import BUILTIN, LIVES, STABLE
 from core.apis.kinds import KINDS
 
 _NO_OBJECTS = frozenset({"APIResource", "DeleteOptions", "Status", "Eviction", "Scale", "TokenRequest"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.apis import merge_patch
+from core.apis import fields
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ({"a": 1}, {"a": 1}, {}),
@@ -18,14 +18,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(("old", "new", "patch"), CASES)
 def test_a_patch_makes_the_new_of_the_old(old: dict[str, Any], new: dict[str, Any], patch: dict[str, Any]) -> None:
     """The smallest patch between two values, merged into the old one, is the new one."""
-    assert merge_patch.between(old, new) == patch
-    assert merge_patch.merged(old, patch) == new
+    assert fields.between(old, new) == patch
+    assert fields.merged(old, patch) == new
 
 
 def test_patches_compose() -> None:
     """A composed patch does what both do, and still removes what the first removes."""
     first, second = {"a": None, "b": {"c": 1}}, {"b": {"d": None}, "e": {"f": None}}
     value = {"a": 1, "b": {"c": 0, "d": 0}, "e": {"f": 0, "g": 1}}
-    both = merge_patch.composed(first, second)
-    assert merge_patch.merged(value, both) == merge_patch.merged(merge_patch.merged(value, first), second)
+    both = fields.composed(first, second)
+    assert fields.merged(value, both) == fields.merged(fields.merged(value, first), second)
     assert both == {"a": None, "b": {"c": 1, "d": None}, "e": {"f": None}}

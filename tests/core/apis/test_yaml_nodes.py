@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.yaml.nodes import composed, line, position, value
+from core.yaml.places import composed, line, position, value
 
 TEXT = """\
 config:

@@ -11,7 +11,7 @@ from pydantic_core._pydantic_core import list_all_errors
 
 from core import field_errors
 from core.datasets.card import Card
-from core.field_forms import FORMS, Form
+from core.field_errors import FORMS, Form
 from core.hardware.profiles import Profile
 from policies.exceptions import RuleException
 from stacks.loading.field_names import models_of

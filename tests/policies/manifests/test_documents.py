@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from core.yaml.scalars import resolve
+from core.yaml.text import resolve
 from policies.manifests.documents import DEEPEST, Aliases, Document, NotReadable, documents
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.texts import Chunk, chunks, decode

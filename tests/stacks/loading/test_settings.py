@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core import positions
+from core.yaml import places
 from stacks.loading.settings import Settings, SettingsError, load, parse
 from stacks.resolved import jobs
 from stacks.settings.layers import TENANTS_PART
@@ -97,7 +97,7 @@ def test_a_mistyped_field_is_reported_with_the_one_that_it_is_close_to(
     for each in place:
         part = part[each]
     part[name] = 1
-    expect_refusal(data, f"{positions.path((*place, name))}: …; {meant}")
+    expect_refusal(data, f"{places.path((*place, name))}: …; {meant}")
 
 
 def test_the_nodes_of_a_job_are_its_layout() -> None:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.datasets import query
+from core.datasets import catalogue
 from core.datasets.card import CARDS
 from core.datasets.choice import Choice
 from toolkit.datasets import selection
@@ -58,11 +58,11 @@ def view(rows: Sequence[Row], camera: str = "front_center") -> sqlite3.Connectio
     base = sqlite3.connect(":memory:")
     tags = A2D2.class_tags
     base.execute(
-        f"create table metaocean_view ({', '.join(query.FILE_COLUMNS)}, "
+        f"create table metaocean_view ({', '.join(catalogue.FILE_COLUMNS)}, "
         f"{', '.join(f'{tag} integer' for tag in (*A2D2.camera_tags, *tags))})"
     )
     cameras = [int(tag in A2D2.cameras[camera]) for tag in A2D2.camera_tags]
-    marks = ", ".join("?" * (len(query.FILE_COLUMNS) + len(cameras) + len(tags)))
+    marks = ", ".join("?" * (len(catalogue.FILE_COLUMNS) + len(cameras) + len(tags)))
     values = [(*each[:5], *cameras, *map(int, each[5:])) for each in rows]
     base.executemany(f"insert into metaocean_view values ({marks})", values)  # noqa: S608 - names of a card
     return base
@@ -70,4 +70,4 @@ def view(rows: Sequence[Row], camera: str = "front_center") -> sqlite3.Connectio
 
 def asked(choice: Choice, base: sqlite3.Connection) -> set[str]:
     """Return the images that fit the query of a choice."""
-    return {each[3] for each in base.execute(query.frames(choice, A2D2))}
+    return {each[3] for each in base.execute(catalogue.frames(choice, A2D2))}

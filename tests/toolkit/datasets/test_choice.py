@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from core import project
-from core.datasets import choice, query
+from core.datasets import catalogue, choice
 from core.datasets.card import CARDS
 from tests.toolkit.datasets.kit import A2D2, a_choice, asked, image, row, view
 
@@ -52,9 +52,9 @@ def test_a_wrong_choice_is_refused(changes: dict[str, Any], message: str) -> Non
 def test_the_query_is_that_of_the_names() -> None:
     """Cameras are words that are 1, and windows are bounds; an open one has no upper bound."""
     wanted = a_choice(pixels={"car": [10000, 20000], "bicycle": [1, None]})
-    where = query.frames(wanted, A2D2).partition("where ")[2]
+    where = catalogue.frames(wanted, A2D2).partition("where ")[2]
     assert where == "front=1 and center=1\n  and car>=10000\n  and car<=20000\n  and bicycle>=1"
-    several = query.frames(a_choice(cameras=["front_center", "side_left"]), A2D2).partition("where ")[2]
+    several = catalogue.frames(a_choice(cameras=["front_center", "side_left"]), A2D2).partition("where ")[2]
     assert several == "((front=1 and center=1) or (side=1 and left_=1))"
 
 

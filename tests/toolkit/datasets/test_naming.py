@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from core.datasets.card import CARDS
-from core.datasets.naming import Naming
+from core.datasets.card import CARDS, Naming
 
 _A2D2 = CARDS["a2d2"].naming
 _IMAGE = "camera_lidar_semantic/20181107_133445/camera/cam_front_center/20181107133445_camera_frontcenter_000021093.png"

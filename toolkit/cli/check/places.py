@@ -14,7 +14,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from core.yaml.scalars import resolve
+from core.yaml.text import resolve
 from policies.manifests.values import Path
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from core.datasets import query
+from core.datasets import catalogue as catalogues
 from core.datasets.catalogue import Catalogue
 from core.datasets.choice import Choice, card_of
 from toolkit.cli.data import chosen, sources
@@ -59,7 +59,7 @@ def command(
 def domain(catalogue: Catalogue, choice: Choice) -> Mapping[str, int]:
     """Return the pixels of each class in all frames of the cameras; raise Problem where there are none."""
     card = card_of(choice.card)
-    (row,) = catalogue.ask(query.domain(choice, card)) or [()]
+    (row,) = catalogue.ask(catalogues.domain(choice, card)) or [()]
     if not any(row):
         raise Problem(f"the catalogue has no frame of {', '.join(choice.cameras)}", "Correct `source` or `cameras`.")
     return dict(zip(card.class_tags, (int(float(value or 0)) for value in row), strict=True))

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from core.datasets import lock, query
-from core.datasets.catalogue import as_of
+from core.datasets import lock
+from core.datasets.catalogue import FILES, as_of, frames
 from core.datasets.choice import card_of
 from core.datasets.lock import Lock
 from core.errors import DataSetError
@@ -60,8 +60,8 @@ def select(data_set: Named, *, allow_stale: bool) -> Selection:
     return selection.select(
         data_set.settings,
         card,
-        catalogue.ask(query.frames(data_set.settings, card)),
-        catalogue.ask(query.FILES),
+        catalogue.ask(frames(data_set.settings, card)),
+        catalogue.ask(FILES),
         as_of(catalogue),
         scores=_scores(data_set.settings.scores),
     )

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from core.datasets.catalogue import Catalogue
-from core.datasets.source import AnySource, DiscoverSource, SqliteSource
+from core.datasets.choice import AnySource, DiscoverSource, SqliteSource
 from toolkit.cli.data.discover import Discover
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.datasets.card import Card
 from core.datasets.catalogue import Catalogue, as_of
-from core.datasets.source import DiscoverSource
+from core.datasets.choice import DiscoverSource
 from toolkit.cli.data import chosen, sources
 from toolkit.cli.shared.console import print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem

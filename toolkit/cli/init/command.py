@@ -10,7 +10,7 @@ import typer
 
 from core import simulated
 from core.wording import some
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from stacks.loading.settings import KEY, PROJECT
 from stacks.releases import RELEASES
 from toolkit.cli.init import examples, file_text, reading, settings_file, site_repository
@@ -154,10 +154,10 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
 def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], before: Sequence[str]) -> None:
     """Print what was written, what is left to decide, what the rules say, and what comes next."""
     print_text(f"written: {some([_file(name).name, *machine_files])}")
-    node = yaml_nodes.composed(_file(name).read_text())
+    node = places.composed(_file(name).read_text())
 
     def line(decision: Decision) -> int:
-        return yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *decision.path)) + 1
+        return places.line(node, ("config", f"{PROJECT}:{KEY}", *decision.path)) + 1
 
     decisions = sorted(decisions, key=line)
     _list(

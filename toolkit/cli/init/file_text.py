@@ -10,7 +10,7 @@ import yaml
 from core import project
 from core.files import write_atomically
 from core.wording import some
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from toolkit.cli.init.decision import Keys
 from toolkit.cli.shared.errors import Problem
 from toolkit.review.sentences import visible
@@ -49,10 +49,10 @@ def commented(text: str, comments: Iterable[tuple[Keys, str, Sequence[str]]]) ->
 
     What is not there is commented above the nearest part that would hold it.
     """
-    root, rows = yaml_nodes.composed(text), text.splitlines()
+    root, rows = places.composed(text), text.splitlines()
     above: dict[int, list[str]] = {}
     for path, words, lines in comments:
-        line = yaml_nodes.line(root, path)
+        line = places.line(root, path)
         column = len(rows[line]) - len(rows[line].lstrip())
         above.setdefault(line, []).extend(
             [*_folded([words], column), *(f"{' ' * column}# {comment_line}" for comment_line in lines)]

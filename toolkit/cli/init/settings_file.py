@@ -8,7 +8,7 @@ from core import project
 from core.errors import UserError
 from core.simulated import context_name
 from core.wording import plural, some
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places as yaml_places
 from policies import exceptions
 from policies.check import configured_checker
 from policies.findings import Severity
@@ -77,7 +77,7 @@ def _comments(decisions: Iterable[Decision]) -> Iterator[tuple[tuple[str | int, 
 
 def _renamed(content: str, values: dict[str, str]) -> str:
     """Return settings with other values of `cluster`; comments and form stay as they are."""
-    node = yaml_nodes.value(yaml_nodes.composed(content), *_PLACE, "cluster")
+    node = yaml_places.value(yaml_places.composed(content), *_PLACE, "cluster")
     if node is None:  # of tenants alone, whose platform has the cluster
         return content
     changed = [(key.value, value) for key, value in node.value if key.value in values]

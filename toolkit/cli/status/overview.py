@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from components.base.labels import PART_OF
 from core.apis import kinds
-from core.apis.names import GPU_RESOURCE, POOL, RDMA_PREFIX, SCC_UID_RANGE
+from core.apis.names import GPU_RESOURCE, PART_OF, POOL, RDMA_PREFIX, SCC_UID_RANGE
 from core.apis.quantity import whole
 from core.apis.suite import SUITE
 from policies.manifests.values import read

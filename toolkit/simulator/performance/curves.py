@@ -67,4 +67,4 @@ NVLINK: Mapping[str, Curve] = MappingProxyType(
         ),
     }
 )
-"""Over NVLink 4 within one machine (core/hardware/measured/collectives.py): collective -> curve."""
+"""Over NVLink 4 within one machine (core/hardware/measured/__init__.py): collective -> curve."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from core.apis.names import SIMULATED
-from core.hardware.measured import trained
+from core.hardware.measured.training import trained
 from toolkit.simulator.performance import training
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.printed import Printed, number, on, options, seeded

@@ -7,7 +7,8 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from core.apis.names import SIMULATED
-from core.hardware.measured import MLPERF_BAND, SUPERMICRO_MACHINE, submission
+from core.hardware.measured import SUPERMICRO_MACHINE
+from core.hardware.measured.training import MLPERF_BAND, submission
 from toolkit.simulator.performance import training
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.printed import Printed, seeded

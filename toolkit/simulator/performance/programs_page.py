@@ -4,7 +4,8 @@ import textwrap
 from pathlib import Path
 
 from core.hardware import profiles
-from core.hardware.measured import MLPERF_BAND, REDPAPER_MACHINE, SUPERMICRO_MACHINE, trained
+from core.hardware.measured import REDPAPER_MACHINE, SUPERMICRO_MACHINE
+from core.hardware.measured.training import MLPERF_BAND, trained
 from core.hardware.profiles import Profile
 from toolkit.simulator.performance import examples, mlperf, nvidia_smi, ports, tf_cnn, training
 from toolkit.simulator.performance.job import Launched, Machine, Worker

@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from core.apis.names import SIMULATED
 from core.hardware import profiles
-from core.hardware.measured import REDPAPER_MACHINE, TCP_RATES, trained
+from core.hardware.measured import REDPAPER_MACHINE
+from core.hardware.measured.training import TCP_RATES, trained
 from core.hardware.profiles import Profile
 from toolkit.simulator.performance import model, nccl_faults, nccl_log
 from toolkit.simulator.performance.communicator import communicator

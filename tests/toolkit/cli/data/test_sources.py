@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.datasets.catalogue import Catalogue, CatalogueError
-from core.datasets.source import DiscoverSource, ParquetSource
+from core.datasets.choice import DiscoverSource, ParquetSource
 from tests.support.catalogues import generated_catalogue
 from tests.support.commands import finished
 from toolkit.cli.data import sources, stats

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.base.labels import PART_OF
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import PART_OF
 from core.wording import some
 from policies.manifests.values import entries, mapping, read
 from policies.scc.rbac import Rbac, Subject

@@ -1,7 +1,7 @@
 """The simulated cluster that a stack's settings describe, and how the one that exists fits it or gets there."""
 
 from components.storage.storage_class import Cache
-from core.datasets.source import DiscoverSource
+from core.datasets.choice import DiscoverSource
 from core.hardware import profiles
 from stacks.settings.cluster import NodeSettings
 from stacks.settings.operators import UpstreamTrainer

@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from core.apis import merge_patch
+from core.apis import fields
 from core.pulumi_values import SIGNATURE
 from policies.manifests.values import read
 from toolkit.cli.shared.checkpoints import access
@@ -124,7 +124,7 @@ def _complete(resource: dict[str, Any], candidate: Candidate) -> None:
         resource["replacementTrigger"] = item.replacement_trigger
     if not _is_imported(resource):
         return
-    outputs = merge_patch.merged(resource.get("outputs") or {}, candidate.hints)
+    outputs = fields.merged(resource.get("outputs") or {}, candidate.hints)
     if candidate.declared.kind == _SECRET:
         declared = {*_DATA, *item.inputs}
         resource["inputs"] = _only(resource.get("inputs"), declared)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.apis import field_owners, kinds, merge_patch
+from core.apis import field_owners, fields, kinds
 from core.wording import plural, some
 from policies.manifests.values import read
 from stacks.layers.adoption import without_labels
@@ -101,11 +101,11 @@ def judged(obj: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
     manager = field_manager(obj.urn, declared, {})
     warnings = tuple(metadata.other_owners(live, manager))
     hints = _hints(declared)
-    written = merge_patch.merged(_written(obj, live, declared, trial), hints)
-    patch = merge_patch.between(declared, written)
+    written = fields.merged(_written(obj, live, declared, trial), hints)
+    patch = fields.between(declared, written)
     extra = {key: part for key, part in patch.items() if key == "metadata" or obj.kind not in _OWN}
-    desired = merge_patch.merged(declared, extra)
-    recorded = merge_patch.merged(live, hints)
+    desired = fields.merged(declared, extra)
+    recorded = fields.merged(live, hints)
     differences, left = (_difference(obj, written, recorded, version) for version in (declared, desired))
     state, why = _state(obj, live, left)
     if state is State.EQUAL and extra:
@@ -118,7 +118,7 @@ def _declared(obj: Declared, live: Mapping[str, Any]) -> dict[str, Any]:
     inputs = {"apiVersion": obj.api_version, "kind": obj.kind, **obj.item.inputs}
     inputs.pop("status", None)
     if obj.kind not in kinds.JOBS:
-        inputs = merge_patch.merged(inputs, without_labels(inputs))
+        inputs = fields.merged(inputs, without_labels(inputs))
     declared: dict[str, Any] = with_dashes(recorded_inputs.without_secrets(inputs, live))
     return declared
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from core.apis import merge_patch
+from core.apis import fields
 from core.files import write_atomically
-from core.yaml import nodes as yaml_nodes
+from core.yaml import places
 from core.yaml import text as yaml_text
 from stacks.loading.settings import KEY, PROJECT
 from stacks.settings.platform import Settings
@@ -52,7 +52,7 @@ def add(file: Path, added: Addition) -> bool:
     text = file.read_text()
     before = yaml_text.read(text)["config"][_PLACE[1]]
     own = before.get(EXTRA) or {}
-    extra = {name: merge_patch.composed(own.get(name) or {}, patch) for name, patch in added.extra.items()}
+    extra = {name: fields.composed(own.get(name) or {}, patch) for name, patch in added.extra.items()}
     changed: str | None = text
     expected = dict(before)
     if not {*added.adopted} <= {*(before.get(ADOPTED) or ())}:
@@ -96,7 +96,7 @@ _Dumper.add_representer(str, _Dumper.text)
 
 def _written(text: str, place: Sequence[str], key: str, value: Any) -> str | None:
     """Return the text with a value in the place of the one of that key, or at the end of the map at a place."""
-    node = yaml_nodes.value(yaml_nodes.composed(text), *_PLACE, *place)
+    node = places.value(places.composed(text), *_PLACE, *place)
     if not isinstance(node, yaml.MappingNode) or node.flow_style or not node.value:
         return None
     lines = _lines(key, value, " " * node.value[0][0].start_mark.column)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from components.base.labels import labels
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import labels
 from tests.support.messages import has
 from tests.support.wait_objects import look
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError

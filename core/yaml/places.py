@@ -1,11 +1,16 @@
-"""Places in a YAML text: its nodes, by keys and list indices."""
+"""Places in a YAML text, by keys and list indices: its nodes, and lines and columns as compilers print them."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from core.yaml.text import LOADER
+
+Place = Sequence[str | int]
+"""Keys of maps and positions in lists, from the outside in."""
 
 
 def composed(text: str) -> Any:
@@ -56,3 +61,24 @@ def _marks(node: Any, path: Sequence[str | int]) -> Iterator[tuple[Any, Any]]:
             return
         node = pair[1]
         yield pair[0].start_mark, node.start_mark
+
+
+def path(place: Place) -> str:
+    """Return a place as messages name it: tenants[2].gpu_quota."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+
+
+def located(name: str, file: Path, place: Place, *, of_key: bool = False) -> str:
+    """Return NAME:LINE:COLUMN of the value at a place of a file, or of its key.
+
+    The name alone where the file cannot be read, or has nothing of the place.
+    """
+    try:
+        node = _composed(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+        return name
+    at = position(node, place, of_key=of_key) if node else None
+    return f"{name}:{at[0]}:{at[1]}" if at else name
+
+
+_composed = lru_cache(maxsize=4)(composed)
