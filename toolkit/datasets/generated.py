@@ -12,8 +12,7 @@ from PIL import Image
 from pydantic import Field
 
 from core.data_files import read, validate
-from core.datasets.card import CARDS, Card, Size
-from core.datasets.naming import LABEL
+from core.datasets.card import CARDS, LABEL, Card, Size
 from core.model import Model
 
 FILE = Path(__file__).with_suffix(".yaml")

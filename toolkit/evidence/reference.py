@@ -12,7 +12,8 @@ from pydantic import Field
 from core import data_files
 from core.apis.nccl import Transport
 from core.hardware import measured
-from core.hardware.measured import REDPAPER_MACHINE, AllReduceTable, submission
+from core.hardware.measured import REDPAPER_MACHINE, AllReduceTable
+from core.hardware.measured.training import TRAINED, submission
 from core.hardware.profiles import Profile
 from core.model import Model
 from toolkit.evidence.verdict import Fabric, Request, Shape
@@ -70,7 +71,7 @@ def _measured(unit: str) -> tuple[Training, ...]:
             shape=Shape(pods=row.pods, gpus=row.gpus),
             figure=row.figure,
         )
-        for row in measured.TRAINED
+        for row in TRAINED
         if row.unit == unit
     )
 

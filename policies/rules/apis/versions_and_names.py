@@ -5,7 +5,7 @@ from itertools import islice
 
 from pydantic import Field
 
-from core.apis.api_lifecycle import LIVES, Life, Release
+from core.apis.builtin import LIVES, Life, Release
 from core.apis.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,

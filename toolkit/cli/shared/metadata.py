@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.base.labels import MANAGED_BY, PART_OF
 from components.base.tolerations import Taint
 from core.apis import field_owners
-from core.apis.names import KUBERNETES_TAINTS
+from core.apis.names import KUBERNETES_TAINTS, MANAGED_BY, PART_OF
 from policies.manifests.values import entries, read
 
 PART = "app.kubernetes.io/part-of"

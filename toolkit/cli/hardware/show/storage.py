@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from core.apis.gpudirect_storage import SCALE
+from core.apis.nccl import SCALE
 from core.apis.quantity import parsed
 from core.datasets.lock import Lock
 from stacks.resolved.locked_data import Locked

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.base.labels import PART_OF
 from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import PART_OF
 from core.apis.operators import OPERATORS, Operator
 from policies.manifests.values import entries, read
 from stacks.checks.operator import version_of

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from core.hardware.measured import MLPERF_BAND, submission
+from core.hardware.measured.training import MLPERF_BAND, submission
 from toolkit.evidence.criterion import Criterion, Outcome, proofs_at, readings_of
 from toolkit.evidence.reference import benchmark, published_minutes
 from toolkit.evidence.tools.mllog.parser import UNVERIFIED, MlLog, MlLogParser
