@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints, model_validator
 from components.base.component import Component
 from components.base.model import DnsName, Model, Mtu, NumberOrShare, Seconds
 from components.base.timeouts import DEFAULTS
-from components.fabric.node_network_configuration_policy import ethernet, node_network_configuration_policy
+from components.fabric.nmstate import ethernet, node_network_configuration_policy
 
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 """Name of a network interface; the kernel takes at most 15 characters."""

@@ -3,6 +3,7 @@
 Its operator starts no agent before this object exists, and a policy without agents waits for ever.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -10,12 +11,10 @@ from pulumi_kubernetes import meta
 from pydantic import Field
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.installable import Installable
-from components.base.model import DnsName, Seconds
+from components.base.component import Component, CustomObject, cluster_wide
+from components.base.model import DnsName, Installable, NumberOrShare, Seconds, int_or_share
+from components.base.scheduling import GPU_TAINT, Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import GPU_TAINT, Toleration
 from core.apis import kinds
 from core.apis.names import labels
 
@@ -83,3 +82,37 @@ class NmState(Component):
             self.child(),
         )
         self.outputs(instance=instance.id.apply(lambda _: NAME))
+
+
+def ethernet(port: str, mtu: int) -> dict[str, Any]:
+    """Return a port in the form of the policy: up, with this MTU; its addresses stay as they are."""
+    return {"name": port, "type": "ethernet", "state": "up", "mtu": mtu}
+
+
+def node_network_configuration_policy(
+    owner: Component,
+    name: str,
+    interfaces: Sequence[Mapping[str, Any]],
+    *,
+    policy_name: str,
+    node_selector: Mapping[str, str],
+    at_once: NumberOrShare,
+    timeout: int,
+) -> CustomObject:
+    """Declare a NodeNetworkConfigurationPolicy that waits until all selected nodes have these interfaces.
+
+    It rolls itself back on a node that it cuts off. `timeout` is in seconds.
+    """
+    return CustomObject(
+        f"{name}-policy",
+        kinds.NODE_NETWORK_CONFIGURATION_POLICY,
+        cluster_wide(policy_name, "nodes", waits.wait_for(CONFIGURED, timeout=timeout)),
+        {
+            "spec": {
+                "nodeSelector": node_selector,
+                "maxUnavailable": int_or_share(at_once),
+                "desiredState": {"interfaces": interfaces},
+            }
+        },
+        owner.child(),
+    )

@@ -10,8 +10,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds

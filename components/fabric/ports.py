@@ -12,7 +12,7 @@ from components.base.component import Component
 from components.base.model import DnsName, Model, Mtu, NumberOrShare, Seconds
 from components.base.timeouts import DEFAULTS
 from components.fabric.bond import Interface
-from components.fabric.node_network_configuration_policy import ethernet, node_network_configuration_policy
+from components.fabric.nmstate import ethernet, node_network_configuration_policy
 
 
 class PortsArgs(Model):

@@ -12,8 +12,8 @@ from pydantic import Field, StringConstraints, model_validator
 from components.base import rights, waits
 from components.base.component import Component
 from components.base.model import DnsLabel, Image, Model, Seconds
+from components.base.scheduling import GPU_TAINT, Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import GPU_TAINT, Toleration
 from core.apis import names
 from core.apis.names import labels
 

@@ -11,11 +11,10 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.base import rights, waits
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject, stateful
 from components.base.model import Image, Model, Seconds
+from components.base.scheduling import Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Toleration
 from components.monitoring.metrics import LIST_FILE, Generation, exporter_list
 from core.apis import kinds, names
 from core.apis.names import labels

@@ -11,8 +11,8 @@ from pydantic import Field
 from components.base import rights, waits
 from components.base.component import Component
 from components.base.model import DnsLabel, Image, Model, Seconds
+from components.base.scheduling import Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Toleration
 from core.apis import names
 from core.apis.names import labels
 

@@ -7,13 +7,10 @@ import pulumi
 from pydantic import Field, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject, cluster_wide
-from components.base.installable import Installable
-from components.base.model import DnsName, Model, Seconds
-from components.base.operand import ImageName, Operand, Repository
+from components.base.component import Component, CustomObject, cluster_wide
+from components.base.model import DnsName, ImageName, Installable, Model, Operand, Repository, Seconds
+from components.base.scheduling import GPU_TAINT, Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import GPU_TAINT, Toleration
 from core.apis import kinds
 from core.hardware.gpus import ARCHITECTURES, Gpu
 

@@ -6,12 +6,10 @@ import pulumi
 from pydantic import Field, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject, cluster_wide
+from components.base.component import Component, CustomObject, cluster_wide
 from components.base.model import DnsName, Model, Seconds
+from components.base.scheduling import GPU_TAINT, LabelKey, LabelValue, Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import GPU_TAINT, Toleration
-from components.base.topology import LabelKey, LabelValue
 from components.gpu.gpu_operator import PRIORITY_CLASS, GpuDriver, GpuKind, GpuStack, driver_fields, unfit
 from core.apis import kinds
 

@@ -4,8 +4,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Model
 from core.apis.kinds import Kind
 from core.apis.names import labels

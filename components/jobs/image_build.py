@@ -11,8 +11,7 @@ from pulumi_kubernetes import apiextensions, meta
 from pydantic import Field, StringConstraints, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.base.timeouts import DEFAULTS
 from components.jobs.containerfiles import Ref

@@ -6,14 +6,12 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.base import topology
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base import scheduling
+from components.base.component import Component, CustomObject
+from components.base.scheduling import Toleration
 from components.base.security_context import confined
-from components.base.tolerations import Toleration
 from components.jobs import job_volumes, outcome
-from components.jobs.job_args import JobArgs
-from components.jobs.spanning_job_args import SpanningJobArgs
+from components.jobs.job_args import JobArgs, SpanningJobArgs
 from components.storage.data_set import proved_first
 from core.apis import names
 from core.apis.kinds import Kind
@@ -115,7 +113,7 @@ def ports(args: JobArgs) -> list[dict[str, Any]]:
 
 def annotations(args: SpanningJobArgs) -> dict[str, str]:
     """Return the annotations of a pod with GPUs: networks that it joins, and how close it runs to the job's others."""
-    return networks(args.networks) | topology.annotations(args.required_topology, args.preferred_topology)
+    return networks(args.networks) | scheduling.annotations(args.required_topology, args.preferred_topology)
 
 
 def networks(joined: Sequence[str]) -> dict[str, str]:

@@ -7,10 +7,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from components.base.model import DnsName, Model, Seconds
-from components.base.tolerations import Toleration
+from components.base.scheduling import Toleration
 from components.fabric import gid_index
-from components.jobs.job_args import Folder, RunAs
-from components.jobs.spanning_job_args import SpanningJobArgs
+from components.jobs.job_args import Folder, RunAs, SpanningJobArgs
 from components.tenants.tenant import ContainerResources
 from core.apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1, Kind
 

@@ -13,8 +13,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base import rights
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Image, Model
 from components.base.security_context import confined, confined_pod
 from components.jobs import suite_runs

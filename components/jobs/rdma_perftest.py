@@ -7,12 +7,11 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Image, Model, Seconds
+from components.base.scheduling import Toleration
 from components.base.security_context import confined
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Toleration
 from components.fabric import gid_index
 from components.jobs import job_pods, outcome
 from components.jobs.job_args import NetworkName

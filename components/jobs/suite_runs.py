@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from components.base.model import DnsLabel, Model, Seconds
-from components.jobs import gpu_job, mpi_job_specs, rdma_perftest, torch_job, train_job
+from components.jobs import gpu_job, mpi_job, rdma_perftest, torch_job, train_job
 from components.jobs.gpu_job import GpuJobArgs
 from components.jobs.mpi_job import MpiJobArgs
 from components.jobs.rdma_perftest import RdmaTestArgs, listener_name
@@ -120,7 +120,7 @@ def _parts(args: Repeatable) -> Iterator[_Part]:
 
 
 def _mpi(args: MpiJobArgs) -> Iterator[_Part]:
-    yield _Part(args.kind, args.job_name, mpi_job_specs.spec(args), args.v2beta1.queue)
+    yield _Part(args.kind, args.job_name, mpi_job.spec(args), args.v2beta1.queue)
 
 
 def _torch(args: TorchJobArgs) -> Iterator[_Part]:

@@ -12,13 +12,12 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsName
 from components.base.security_context import confined_pod
 from components.fabric import gid_index
 from components.jobs import job_pods, outcome
-from components.jobs.spanning_job_args import SpanningJobArgs
+from components.jobs.job_args import SpanningJobArgs
 from core.apis import kinds, names
 from core.apis.names import labels
 from core.apis.trainer import LABEL_LENGTH

@@ -1,8 +1,4 @@
-"""One PyTorch job as a TrainJob of Kubeflow Trainer: what it has of its own beside the platform's runtime.
-
-The controller sets the PET_* variables of torchrun, and does so only where `trainer` is set. Fields of pods that a
-patch of the runtime cannot have are the runtime's (`components.jobs.training_runtime`).
-"""
+"""Kubeflow Trainer: PyTorch jobs as TrainJobs, and the runtime that they name."""
 
 import shlex
 from collections.abc import Sequence
@@ -11,10 +7,11 @@ from typing import Any, Self
 import pulumi
 from pydantic import Field, model_validator
 
-from components.base.component import Component
-from components.base.model import DnsName
-from components.base.security_context import confined_pod
+from components.base.component import Component, CustomObject, cluster_wide, stateful
+from components.base.model import DnsName, Model, Quantity
+from components.base.security_context import confined, confined_pod
 from components.jobs import job_pods, outcome, torch_job
+from components.jobs.job_volumes import SHARED_MEMORY
 from components.jobs.torch_job import TorchJobArgs
 from core.apis import kinds, trainer
 
@@ -100,7 +97,13 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
 
 
 class TrainJob(Component):
-    """One TrainJob. Outputs: `finished`, the job's name, which raises when the job has failed."""
+    """One PyTorch job as a TrainJob of Kubeflow Trainer: what it has of its own beside the platform's runtime.
+
+    The controller sets the PET_* variables of torchrun, and does so only where `trainer` is set. Fields of pods that a
+    patch of the runtime cannot have are the runtime's (`TrainingRuntime`).
+
+    One TrainJob. Outputs: `finished`, the job's name, which raises when the job has failed.
+    """
 
     finished: pulumi.Output[str]
 
@@ -119,3 +122,61 @@ class TrainJob(Component):
                 self, name, args, kinds.TRAIN_JOB, spec(args), read_log=read_log, after=after, queue=args.queue
             )
         )
+
+
+class TrainingRuntimeArgs(Model):
+    """One runtime."""
+
+    runtime_name: DnsName = Field(default="hpc-torch", description="by which TrainJobs name it")
+    shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm, where a TrainJob has none of its own")
+    protect: bool = Field(default=False, description="refuse to delete it: TrainJobs that name it would fail")
+
+
+def runtime_spec(args: TrainingRuntimeArgs) -> dict[str, Any]:
+    """Return the `spec`. The container must be called `node`; a retry of one rank alone is none of the job."""
+    container = {
+        "name": trainer.NODE,
+        "imagePullPolicy": "IfNotPresent",
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "securityContext": confined(),
+        "volumeMounts": [{"name": "dshm", "mountPath": SHARED_MEMORY}],
+    }
+    pod = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": confined_pod(),
+        "containers": [container],
+        "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}],
+    }
+    job = {
+        "name": trainer.NODE,
+        "replicas": 1,
+        "template": {
+            "metadata": {"labels": {trainer.ANCESTOR: trainer.STEP}},
+            "spec": {"backoffLimit": 0, "completionMode": "Indexed", "template": {"spec": pod}},
+        },
+    }
+    return {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}}
+
+
+class TrainingRuntime(Component):
+    """What all PyTorch jobs of a platform have in common, as Kubeflow Trainer keeps it: one ClusterTrainingRuntime.
+
+    TrainJobs name it, and add image, command, GPUs, RDMA devices, account and volumes. It has what a patch of theirs
+    cannot have, and confines pods that no TrainJob patches.
+
+    One ClusterTrainingRuntime. Outputs: `runtime`, its name, known when TrainJobs can name it.
+    """
+
+    runtime: pulumi.Output[str]
+
+    def __init__(self, name: str, args: TrainingRuntimeArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("workloads:TrainingRuntime", name, args, opts)
+        runtime = CustomObject(
+            f"{name}-runtime",
+            kinds.CLUSTER_TRAINING_RUNTIME,
+            cluster_wide(args.runtime_name, "workload"),
+            {"spec": runtime_spec(args)},
+            self.child(**stateful(protect=args.protect)),
+        )
+        self.outputs(runtime=runtime.id.apply(lambda _: args.runtime_name))

@@ -1,7 +1,9 @@
-"""Receivers of the platform's alerts: e-mail, Slack, PagerDuty or a webhook."""
+"""Receivers of the platform's alerts (e-mail, Slack, PagerDuty or a webhook), and Alertmanager's file with them."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
+import yaml
 from pydantic import Field, StringConstraints, model_validator
 
 from components.base.model import DnsName, Model, Seconds
@@ -90,3 +92,37 @@ class Routing(Model):
         default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
     )
     repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that is still firing is sent again")
+
+
+NAME = "alertmanager.yaml"
+_OTHERS, _OURS = "Default", "hpc"
+
+
+def text(routing: Routing, alerts: Iterable[str]) -> str:
+    """Return the file: alerts of these names go to the receivers, others to no receiver. Secrets are files' names."""
+    receiver: dict[str, Any] = {"name": _OURS}
+    for target in routing.receivers:
+        for field, entries in target.entry().items():
+            receiver[field] = receiver.get(field, []) + entries
+    route = {
+        "receiver": _OURS,
+        "matchers": [_one_of("alertname", sorted({*alerts})), _one_of("severity", routing.severities)],
+        "group_by": ["alertname"],
+        "repeat_interval": f"{routing.repeat}s",
+    }
+    content = {
+        "route": {"receiver": _OTHERS, "group_by": ["namespace"], "routes": [route]},
+        "inhibit_rules": [
+            {
+                "source_matchers": [_one_of("severity", ["critical"])],
+                "target_matchers": [_one_of("severity", ["warning", "info"])],
+                "equal": ["namespace", "alertname"],
+            }
+        ],
+        "receivers": [{"name": _OTHERS}, receiver],
+    }
+    return yaml.safe_dump(content, sort_keys=False, width=120)
+
+
+def _one_of(label: str, values: Iterable[str]) -> str:
+    return f'{label}=~"{"|".join(values)}"'

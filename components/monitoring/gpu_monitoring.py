@@ -10,8 +10,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Model
 from components.monitoring.alerts import Limits
 from components.monitoring.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, grafana, restricted

@@ -12,8 +12,7 @@ from pulumi_kubernetes import meta
 from pydantic import Field, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.nodes.machine_config import digest

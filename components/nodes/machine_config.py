@@ -10,8 +10,7 @@ import pulumi
 from pulumi_kubernetes import apiextensions, meta
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from core.apis import kinds, names
 from core.apis.names import labels
 

@@ -8,12 +8,10 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.installable import Installable
-from components.base.model import DnsLabel, DnsName, Model, Seconds
+from components.base.component import Component, CustomObject
+from components.base.model import DnsLabel, DnsName, Installable, Model, Seconds
+from components.base.scheduling import Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Toleration
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import labels

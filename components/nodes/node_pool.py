@@ -1,16 +1,14 @@
-"""A machine config pool of its own for GPU nodes.
+"""Pools of nodes: their labels, a pool of their own for GPU nodes, and the wait until nodes are configured."""
 
-What they are tuned to (reserved CPUs, kernel arguments) is not for other workers: a kubelet whose machine does not have
-the reserved CPUs does not start, and its pool never finishes.
-"""
+from collections.abc import Mapping
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
-from components.base.model import DnsLabel, Model, NumberOrShare, int_or_share
+from components.base.component import Component, CustomObject, stateful
+from components.base.model import DnsLabel, DnsName, Model, NumberOrShare, Seconds, int_or_share
+from components.nodes.machine_config import rollout
 from core.apis import kinds, names
 from core.apis.names import labels
 
@@ -35,7 +33,13 @@ class NodePoolArgs(Model):
 
 
 class NodePool(Component):
-    """The MachineConfigPool that selects the nodes by their role; NodeLabels gives them that.
+    """A machine config pool of its own for GPU nodes.
+
+    What they are tuned to (reserved CPUs, kernel arguments) is not for other workers: a kubelet whose machine does
+    not have
+    the reserved CPUs does not start, and its pool never finishes.
+
+    The MachineConfigPool that selects the nodes by their role; NodeLabels gives them that.
 
     Outputs: `pool`, its name, known when it exists; who waits for its configuration is PoolRollout.
     """
@@ -69,3 +73,63 @@ def _spec(args: NodePoolArgs) -> dict[str, object]:
         "nodeSelector": {"matchLabels": role(args.pool)},
         "maxUnavailable": int_or_share(args.at_once),
     }
+
+
+class PoolRolloutArgs(Model):
+    """What to wait for; whoever makes the MachineConfigs comes before, through `depends_on`."""
+
+    pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes")
+    parts: dict[str, str] = Field(
+        min_length=1,
+        description="names of MachineConfigs, each with a digest: `parts` of the components that make them",
+    )
+    rollout_timeout: Seconds = Field(default=3600, description="seconds; nodes drain and reboot one after another")
+
+
+class PoolRollout(Component):
+    """The wait until the nodes of a pool run with several MachineConfigs; each restarts with what there is by its turn.
+
+    One patch of the pool that waits, again whenever a part changes. Outputs: `pool`, known when it is done.
+    """
+
+    pool: pulumi.Output[str]
+
+    def __init__(self, name: str, args: PoolRolloutArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("nodes:PoolRollout", name, args, opts)
+        patch = rollout(self, name, args.pool, args.parts, timeout=args.rollout_timeout)
+        self.outputs(pool=patch.id.apply(lambda _: args.pool))
+
+
+class NodeLabelsArgs(Model):
+    """Which labels to put on which nodes."""
+
+    labels: Mapping[DnsName, Mapping[str, str]] = Field(
+        description="labels by node: scale=true for Spectrum Scale clients, the role of GPU nodes' pool, "
+        "hpc.pulumi/gpu-node=true for selectors of the stack's own GPU nodes, openshift.com/gpu-accelerator=true where "
+        "the host has the driver"
+    )
+
+
+class NodeLabels(Component):
+    """Labels on nodes that other people's controllers own.
+
+    Puts labels on nodes by server-side apply, and takes exactly those away again when it is deleted.
+
+    There is one patch for a node, so that previews and policies see all its labels together. Outputs: `nodes`, known
+    when they have them.
+    """
+
+    nodes: pulumi.Output[list[str]]
+
+    def __init__(self, name: str, args: NodeLabelsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("nodes:NodeLabels", name, args, opts)
+        patches = [
+            k8s.core.v1.NodePatch(
+                f"{name}-{node}",
+                metadata=k8s.meta.v1.ObjectMetaPatchArgs(name=node, labels=dict(labels)),
+                opts=self.child(),
+            )
+            for node, labels in args.labels.items()
+        ]
+        nodes = list(args.labels)
+        self.outputs(nodes=pulumi.Output.all(*(patch.id for patch in patches)).apply(lambda _: nodes))

@@ -9,10 +9,8 @@ from pulumi_kubernetes import meta
 from pydantic import Field
 
 from components.base import waits
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
-from components.base.installable import Installable
-from components.base.model import Seconds
+from components.base.component import Component, CustomObject, stateful
+from components.base.model import Installable, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis.names import labels
 from core.apis.operators import JOB_SET_OPERATOR

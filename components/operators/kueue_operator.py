@@ -12,10 +12,8 @@ from pulumi_kubernetes import meta
 from pydantic import Field, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.installable import Installable
-from components.base.model import Seconds
+from components.base.component import Component, CustomObject
+from components.base.model import Installable, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.names import labels

@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 
 from components.base import rights, waits
 from components.base.component import Component, stateful
-from components.base.installable import Installable
-from components.base.model import DnsLabel, Image, Seconds
+from components.base.model import DnsLabel, Image, Installable, Seconds
 from components.base.timeouts import DEFAULTS
 from components.operators.mpi_operator_generations import GENERATIONS, Generation, schema_former
 from core.apis.kinds import Kind

@@ -10,10 +10,8 @@ from pulumi_kubernetes import apiextensions
 from pydantic import Field
 
 from components.base import waits
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
-from components.base.installable import Installable
-from components.base.model import DnsLabel, DnsName, Seconds
+from components.base.component import Component, CustomObject, stateful
+from components.base.model import DnsLabel, DnsName, Installable, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds, names, operators
 from core.apis.names import labels

@@ -16,7 +16,7 @@ from components.base.component import Component, stateful
 from components.base.model import DnsLabel, Image, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.operators import trainer_parts as parts
-from components.operators.trainer_webhooks import webhooks
+from components.operators.trainer_parts import webhooks
 from core.apis import kinds, names
 from core.apis.names import labels
 

@@ -12,12 +12,18 @@ from pulumi_kubernetes import meta
 from pydantic import Field, StringConstraints, model_validator
 
 from components.base import waits
-from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject
 from components.base.model import DnsLabel, DnsName, Model, Seconds
+from components.base.scheduling import (
+    MOST_LEVELS,
+    Taint,
+    Toleration,
+    TopologyLevel,
+    distinct,
+    topology_name,
+    topology_spec,
+)
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Taint, Toleration
-from components.base.topology import MOST_LEVELS, TopologyLevel, distinct, topology_name, topology_spec
 from components.queues.quota import Quota
 from core.apis import kinds, names
 from core.apis.names import labels

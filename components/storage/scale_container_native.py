@@ -14,11 +14,10 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints
 
 from components.base import waits
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject, cluster_wide
+from components.base.component import Component, CustomObject, cluster_wide, stateful
 from components.base.model import DnsLabel, DnsName, Model, Seconds
+from components.base.scheduling import Toleration
 from components.base.timeouts import DEFAULTS
-from components.base.tolerations import Toleration
 from components.storage.scale_csi import Certificate, ClusterId, GuiAccount
 from core.apis import kinds, names
 from core.apis.names import labels

@@ -7,8 +7,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject, stateful
 from components.base.model import DnsName, Model
 from core.apis import kinds, names
 from core.apis.names import labels

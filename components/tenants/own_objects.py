@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import AfterValidator, Field
 
-from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
+from components.base.component import Component, CustomObject, stateful
 from components.base.model import Model
 from core.apis import kinds
 from core.apis.kinds import KINDS, Kind

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from components.fabric.bond import unfit
-from components.fabric.nic_node_policy import MOST_LENGTH
+from components.fabric.network_operator import MOST_LENGTH
 from stacks.checks.operator import version_of
 from stacks.layers.fabric import adapters_differ
 from stacks.settings.fabric import (

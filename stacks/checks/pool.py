@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from components.base.tolerations import GPU_TAINT, Taint, Toleration
+from components.base.scheduling import GPU_TAINT, Taint, Toleration
 from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
 from core.apis.names import KUBERNETES_TAINTS
 from stacks.checks import fabric

@@ -7,8 +7,14 @@ import pulumi
 
 from components.base.model import fields_of
 from components.fabric.bond import Bond, BondArgs, BondLink
-from components.fabric.network_operator import AdapterPolicy, AdapterStack, NetworkOperator, NetworkOperatorArgs
-from components.fabric.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
+from components.fabric.network_operator import (
+    AdapterPolicy,
+    AdapterStack,
+    NetworkOperator,
+    NetworkOperatorArgs,
+    NicNodePolicy,
+    NicNodePolicyArgs,
+)
 from components.fabric.nmstate import NmState, NmStateArgs
 from components.fabric.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
 from components.fabric.ports import Ports, PortsArgs

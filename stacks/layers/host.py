@@ -11,9 +11,17 @@ from components.nodes.kernel_devel import KernelDevel, KernelDevelArgs
 from components.nodes.kubelet_config import KubeletAlignment, KubeletConfig, for_machine
 from components.nodes.machine_config import Ignition
 from components.nodes.memlock import Memlock, MemlockArgs
-from components.nodes.node_labels import NodeLabels, NodeLabelsArgs
-from components.nodes.node_pool import BUILT_IN, NodePool, NodePoolArgs, at_once, role
-from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
+from components.nodes.node_pool import (
+    BUILT_IN,
+    NodeLabels,
+    NodeLabelsArgs,
+    NodePool,
+    NodePoolArgs,
+    PoolRollout,
+    PoolRolloutArgs,
+    at_once,
+    role,
+)
 from components.nodes.rail_names import RailNames, RailNamesArgs
 from core.apis import names
 from core.hardware import topology

@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.base.model import fields_of
-from components.base.tolerations import bearing
+from components.base.scheduling import bearing
 from components.jobs.gpu_job import GpuJobArgs
-from components.jobs.indexed_job import IndexedJobArgs
 from components.jobs.job_args import JobChoices
 from components.jobs.job_volumes import MountOptions
 from components.jobs.mpi_job import MpiJobArgs, RunAs, V2Beta1
 from components.jobs.rdma_perftest import RdmaPair, RdmaTestArgs
-from components.jobs.staged_data import StagedDataArgs
+from components.jobs.sliced_jobs import IndexedJobArgs, StagedDataArgs
 from components.jobs.torch_job import TorchJobArgs
-from components.jobs.train_job import TrainJobArgs
-from components.jobs.training_runtime import TrainingRuntimeArgs
+from components.jobs.train_job import TrainingRuntimeArgs, TrainJobArgs
 from components.tenants.tenant import ACCOUNT
 from core.apis import names
 from core.apis.kinds import MPI_JOB_V2BETA1

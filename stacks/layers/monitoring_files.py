@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import yaml
 
-from components.monitoring import alertmanager_file, grafana_files
+from components.monitoring import alert_receivers, grafana_files
 from components.monitoring.gpu_monitoring import GpuMonitoringArgs, pages
 from components.monitoring.monitoring_rules import alerts, groups
 from core.apis import suite
@@ -28,7 +28,7 @@ def files(settings: Settings) -> Mapping[str, str]:
         texts = _dashboards(args)
         if routing:
             names = [alert.name for alert in alerts(args.machines)] + ([suite.ALERT] if settings.suite else [])
-            texts[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
+            texts[alert_receivers.NAME] = alert_receivers.text(routing, names)
         return texts
     if gpu.exporter is None:
         return {}

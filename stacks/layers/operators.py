@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import pulumi
 
 from components.base.model import fields_of
-from components.base.tolerations import bearing
-from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.base.scheduling import bearing
+from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs
 from components.nodes.node_feature_discovery import (
     ADAPTER_CLASSES,
     NodeFeatureDiscovery,

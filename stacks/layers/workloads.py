@@ -8,12 +8,10 @@ import pulumi
 
 from components.base.model import Model
 from components.jobs.gpu_job import GpuJob, GpuJobArgs
-from components.jobs.indexed_job import REDUCER, IndexedJob, IndexedJobArgs
 from components.jobs.mpi_job import MpiJob, MpiJobArgs
 from components.jobs.outcome import ReadLog
 from components.jobs.rdma_perftest import RdmaTest, RdmaTestArgs
-from components.jobs.sliced_jobs import slice_jobs
-from components.jobs.staged_data import StagedData, StagedDataArgs
+from components.jobs.sliced_jobs import REDUCER, IndexedJob, IndexedJobArgs, StagedData, StagedDataArgs, slice_jobs
 from components.jobs.torch_job import TorchJob, TorchJobArgs
 from components.jobs.train_job import TrainJob, TrainJobArgs
 from stacks.layers.job_arguments import of_job

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from components.jobs import staged_data
+from components.jobs import sliced_jobs
 from components.storage.data_set import LockedData
 from core.apis.data_sets import SCRIPT
 from core.datasets.lock import Chosen, Lock
@@ -23,7 +23,7 @@ def folder(name: str) -> str:
 
 def job_name(workload: StageDataWorkload, locks: Locked) -> str:
     """Return the name of the job that stages a data set: it ends with a part of the lock's digest."""
-    return staged_data.job_name(workload.data_set, locks[workload.tenant, workload.data_set].digest)
+    return sliced_jobs.job_name(workload.data_set, locks[workload.tenant, workload.data_set].digest)
 
 
 def chosen(tenant: str, name: str, split: str | None, locks: Locked) -> Chosen:

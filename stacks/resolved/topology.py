@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from components.base.topology import LabelKey, TopologyLevel
+from components.base.scheduling import LabelKey, TopologyLevel
 from core.apis import topology
 from core.hardware.cabling import ESS3000, Cabling, cabling
 from core.hardware.fabric import POD_NODES, unit_of

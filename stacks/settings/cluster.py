@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from components.base.model import DnsLabel, DnsName, Model, merged_by
-from components.base.topology import LabelValue
+from components.base.scheduling import LabelValue
 from core.hardware import hostlist, profiles
 from core.hardware.gpus import Gpu
 from core.hardware.profiles import Profile

@@ -4,10 +4,8 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from components.base.model import DnsLabel, Model, NumberOrShare
-from components.base.operand import ImageName, OperandVersion, Repository
-from components.base.tolerations import Taint
-from components.base.topology import LabelKey, LabelValue
+from components.base.model import DnsLabel, ImageName, Model, NumberOrShare, OperandVersion, Repository
+from components.base.scheduling import LabelKey, LabelValue, Taint
 from components.fabric.network_operator import DocaDriver
 from components.gpu.gpu_operator import DRIVER_VERSION, GpuDriver
 from components.nodes.kernel_arguments import KernelTuning

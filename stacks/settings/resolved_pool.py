@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from components.base.model import Model
-from components.base.tolerations import Taint, bearing
+from components.base.scheduling import Taint, bearing
 from components.gpu.gpu_operator import GpuDriver
 from components.nodes.node_pool import BUILT_IN
 from core.apis import names

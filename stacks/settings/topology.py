@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from components.base.model import DnsLabel, Model, merged_by
-from components.base.topology import MOST_LEVELS, TopologyLevel, distinct
+from components.base.scheduling import MOST_LEVELS, TopologyLevel, distinct
 
 
 class TopologyRequest(Model):

@@ -6,12 +6,11 @@ from typing import Any
 from components.fabric.network_operator import NetworkOperatorArgs
 from components.fabric.rdma_device_plugin import RdmaDevice
 from components.jobs.gpu_job import GpuJobArgs
-from components.jobs.indexed_job import IndexedJobArgs
 from components.jobs.job_args import RunAs
 from components.jobs.layout import Layout
-from components.jobs.mpi_job import MpiJobArgs
-from components.jobs.mpi_job_specs import spec
+from components.jobs.mpi_job import MpiJobArgs, spec
 from components.jobs.performance_suite import PerformanceSuiteArgs
+from components.jobs.sliced_jobs import IndexedJobArgs
 from components.jobs.suite_runs import run_of
 from components.jobs.torch_job import TorchJobArgs
 from components.jobs.train_job import TrainJobArgs

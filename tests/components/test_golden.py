@@ -5,8 +5,13 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from components.fabric.bond import Bond, BondArgs
-from components.fabric.network_operator import DocaDriver, NetworkOperator, SharedDevicePlugin
-from components.fabric.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
+from components.fabric.network_operator import (
+    DocaDriver,
+    NetworkOperator,
+    NicNodePolicy,
+    NicNodePolicyArgs,
+    SharedDevicePlugin,
+)
 from components.fabric.nmstate import NmState, NmStateArgs
 from components.fabric.port_network import PortNetwork, PortNetworkArgs
 from components.fabric.ports import Ports, PortsArgs
@@ -17,12 +22,10 @@ from components.gpu.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
 from components.jobs.containerfiles import Ofed, containerfile
 from components.jobs.gpu_job import GpuJob
 from components.jobs.image_build import ImageBuild, ImageBuildArgs, Inline
-from components.jobs.indexed_job import IndexedJob
 from components.jobs.performance_suite import PerformanceSuite
-from components.jobs.staged_data import StagedData, StagedDataArgs
+from components.jobs.sliced_jobs import IndexedJob, StagedData, StagedDataArgs
 from components.jobs.torch_job import TorchJob
-from components.jobs.train_job import TrainJob
-from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs, TrainJob
 from components.jobs.workload_images import Sources, multi_node
 from components.nodes.kubelet_config import KubeletConfig, for_machine
 from components.operators.trainer import Trainer, TrainerArgs

@@ -5,8 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.nodes.memlock import Memlock, MemlockArgs, ignition
-from components.nodes.node_labels import NodeLabels, NodeLabelsArgs
-from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
+from components.nodes.node_pool import NodeLabels, NodeLabelsArgs, PoolRollout, PoolRolloutArgs
 from tests.support.recorded import component, environment, of_kind, only_object
 from toolkit.render.recorder import Registration
 

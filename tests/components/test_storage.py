@@ -6,7 +6,7 @@ import pulumi
 import pytest
 from pydantic import ValidationError
 
-from components.base.tolerations import Toleration
+from components.base.scheduling import Toleration
 from components.storage.scale_csi import CA, GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs, spec
 from components.storage.static_volume import (
     AnyHandle,

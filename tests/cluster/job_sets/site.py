@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs
 from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.jobs.training_runtime import TrainingRuntimeArgs
+from components.jobs.train_job import TrainingRuntimeArgs
 from components.operators.trainer import CONTROLLER, NAMESPACE
 from core.apis import kinds, names
 from tests.cluster.job_sets.site import ELSEWHERE, IMAGE, TENANT, Site

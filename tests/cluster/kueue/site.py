@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from components.base.topology import TopologyLevel
+from components.base.scheduling import TopologyLevel
 from components.jobs.mpi_job import RunAs, V2Beta1
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from components.base.topology import TopologyLevel, topology_name, topology_spec
+from components.base.scheduling import TopologyLevel, topology_name, topology_spec
 from components.queues.kueue import Flavor, flavor_spec
 from core.apis import kinds, names
 from core.apis.topology import HOSTNAME, REQUIRED

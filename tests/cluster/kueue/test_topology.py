@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.base.topology import TopologyLevel, topology_name, topology_spec
+from components.base.scheduling import TopologyLevel, topology_name, topology_spec
 from components.jobs.layout import Layout
 from components.queues.kueue import Flavor, QueuesArgs, TenantQueue, cluster_queue_spec, flavor_spec
 from components.queues.quota import Quota

@@ -12,8 +12,7 @@ from components.jobs.layout import Layout
 from components.jobs.mpi_job import V2Beta1
 from components.nodes.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.nodes.kubelet_config import KubeletConfig, for_machine
-from components.nodes.node_pool import NodePool, NodePoolArgs
-from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
+from components.nodes.node_pool import NodePool, NodePoolArgs, PoolRollout, PoolRolloutArgs
 from components.nodes.rail_names import RailNames, RailNamesArgs
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs

@@ -5,9 +5,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.fabric.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.fabric.network_operator import (
+    NetworkOperator,
+    NetworkOperatorArgs,
+    NicNodePolicy,
+    NicNodePolicyArgs,
+    node_policy_spec,
+)
 from components.fabric.network_operator import spec as cluster_spec
-from components.fabric.nic_node_policy import NicNodePolicy, NicNodePolicyArgs, spec
 from tests.components.kit import A100, DRIVER, PLUGIN, WHOLE
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
@@ -38,7 +43,7 @@ def test_the_policy_of_the_cluster_has_no_part_that_those_of_nodes_have() -> Non
     args = NetworkOperatorArgs.model_validate(COMMON | {"node_policies": True})
     common = {"tolerations", "nodeSelector"}
     assert {*cluster_spec(args)} == {"tolerations", "nodeAffinity"}
-    assert {*spec(of_pool())} == {"ofedDriver", "rdmaSharedDevicePlugin", *common}
+    assert {*node_policy_spec(of_pool())} == {"ofedDriver", "rdmaSharedDevicePlugin", *common}
     expect_conformity(only(declared(lambda: NetworkOperator("network", args)), "NicClusterPolicy"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.jobs import gpu_job, mpi_job_specs, torch_job
+from components.jobs import gpu_job, mpi_job, torch_job
 from core.apis.nccl import Transport
 from tests.components import kit
 
@@ -22,7 +22,7 @@ def _torch(**changes: Any) -> Any:
 
 
 def _mpi(args: Build, role: str, **changes: Any) -> Any:
-    return mpi_job_specs.spec(args(**changes))["mpiReplicaSpecs"][role]["template"]["spec"]
+    return mpi_job.spec(args(**changes))["mpiReplicaSpecs"][role]["template"]["spec"]
 
 
 SPANNING: Mapping[str, Build] = {

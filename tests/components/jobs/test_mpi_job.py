@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.jobs.layout import Layout
-from components.jobs.mpi_job import MpiJob, MpiJobArgs
-from components.jobs.mpi_job_specs import mpirun, spec
+from components.jobs.mpi_job import MpiJob, MpiJobArgs, mpirun, spec
 from core.apis.names import NETWORKS
 from core.apis.nccl import Transport
 from tests.components.kit import mpi_job as arguments

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from components.fabric import gid_index
 from components.jobs import mpi_job_ssh as ssh
 from components.jobs.layout import Layout
-from components.jobs.mpi_job import MpiJob, MpiJobArgs, V2Beta1
-from components.jobs.mpi_job_specs import mpirun, spec
+from components.jobs.mpi_job import MpiJob, MpiJobArgs, V2Beta1, mpirun, spec
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.tenant import IdRange, Tenant, TenantArgs

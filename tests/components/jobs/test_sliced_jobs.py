@@ -8,9 +8,8 @@ from pydantic import ValidationError
 
 from components.jobs import sliced_jobs
 from components.jobs.gpu_job import spec as gpu_job_spec
-from components.jobs.indexed_job import IndexedJob, reducer, slices
-from components.jobs.mpi_job_specs import mpirun
-from components.jobs.staged_data import StagedData, StagedDataArgs, job_name
+from components.jobs.mpi_job import mpirun
+from components.jobs.sliced_jobs import IndexedJob, StagedData, StagedDataArgs, job_name, reducer, slices
 from components.jobs.torch_job import command
 from core.apis import data_sets
 from tests.components.kit import LOCKED, gpu_job, indexed_job, mpi_job, sliced_job, torch_job

@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.jobs.torch_job import spec as indexed_job
-from components.jobs.train_job import TrainJob, command, spec
-from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs, TrainJob, command, spec
 from components.operators.trainer import Trainer, TrainerArgs
 from components.operators.trainer_parts import CONFIGURATION, KINDS
 from core.apis import names, trainer

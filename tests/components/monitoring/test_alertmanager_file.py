@@ -8,8 +8,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from components.monitoring.alert_receivers import Routing
-from components.monitoring.alertmanager_file import text
+from components.monitoring.alert_receivers import Routing, text
 from tests.support import debian
 
 KEY = {"name": "alerting", "key": "value"}

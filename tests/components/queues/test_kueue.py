@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.base.tolerations import Taint, Toleration
-from components.base.topology import TopologyLevel
+from components.base.scheduling import Taint, Toleration, TopologyLevel
 from components.queues.kueue import Queues, QueuesArgs, cluster_queue_spec
 from components.queues.quota import Quota, quota_of
 from core.hardware.placement import Share

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.base.tolerations import Taint
+from components.base.scheduling import Taint
 from core.apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
 from core.apis.quantity import amount
 from core.simulated import SIMULATED_BY

@@ -78,12 +78,14 @@ class Subject:
         """Its description and its outputs, from the docstring."""
         text = inspect.cleandoc(self.kind.__doc__ or "")
         what, _, outputs = text.partition("Outputs:")
-        return what.strip(), outputs.strip()
+        return what.strip().removeprefix(self.purpose).strip(), outputs.strip()
 
     @property
     def purpose(self) -> str:
-        """First sentence of the module's docstring."""
-        return inspect.cleandoc(self.module.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        """First paragraph of the module's docstring; of the class's where the module has other components, too."""
+        alone = sum(subject.module is self.module for subject in subjects()) == 1
+        text = (self.module if alone else self.kind).__doc__ or ""
+        return inspect.cleandoc(text).partition("\n\n")[0].replace("\n", " ")
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.base.custom_resources import CustomObject
+from components.base.component import CustomObject
 from core.apis.kinds import Kind
 from stacks.releases import RELEASES
 

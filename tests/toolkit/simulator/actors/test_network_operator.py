@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from components.fabric.network_operator import NetworkOperatorArgs, spec
-from components.fabric.nic_node_policy import NicNodePolicyArgs
-from components.fabric.nic_node_policy import spec as node_spec
+from components.fabric.network_operator import NicNodePolicyArgs
+from components.fabric.network_operator import node_policy_spec
 from components.fabric.port_network import PortNetworkArgs
 from components.fabric.port_network import spec as port_spec
 from core.hardware.profiles import PROFILES
@@ -131,7 +131,7 @@ def node_policy(name: str, pool: str = "", **changes: Any) -> Object:
     """Return a NicNodePolicy as our component writes it, for the pool of its name or another."""
     usual = {"link_layer": "InfiniBand", "devices": A100, "shared": PLUGIN, "driver": DRIVER}
     given = usual | {"policy_name": name, "node_selector": {POOL: pool or name}} | changes
-    return {"metadata": {"name": name, "uid": name}, "spec": node_spec(NicNodePolicyArgs.model_validate(given))}
+    return {"metadata": {"name": name, "uid": name}, "spec": node_policy_spec(NicNodePolicyArgs.model_validate(given))}
 
 
 def node(pool: str) -> Object:

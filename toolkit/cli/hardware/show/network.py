@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from components.base.topology import TopologyLevel
+from components.base.scheduling import TopologyLevel
 from core.hardware.cabling import SWITCH_PORTS
 from core.hardware.fabric import POD_NODES, ComputeFabric, StorageFabric, compute_fabric, ratio, storage_fabric
 from stacks.resolved import topology
