@@ -33,7 +33,7 @@ class Component(pulumi.ComponentResource):
         An output among `after` is waited for as such: nothing is made when it raises. It is not an input, or Pulumi
         would replace the child together with what the output comes from.
         """
-        before: list[Any] = [item.apply(_nothing) if isinstance(item, pulumi.Output) else item for item in after]
+        before: list[Any] = [item.apply(lambda _: None) if isinstance(item, pulumi.Output) else item for item in after]
         return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *before], **options)
 
     def outputs(self, **outputs: Any) -> None:
@@ -41,10 +41,6 @@ class Component(pulumi.ComponentResource):
         for key, value in outputs.items():
             setattr(self, key, value)
         self.register_outputs(outputs)
-
-
-def _nothing(_: object) -> None:
-    return None
 
 
 def stateful(*, protect: bool) -> Mapping[str, Any]:

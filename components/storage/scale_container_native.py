@@ -6,7 +6,6 @@ names are those of 5.2.3 (IBM/ibm-spectrum-scale-container-native, generated/sca
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import pulumi
@@ -171,7 +170,7 @@ class ScaleContainerNative(Component):
             k8s.core.v1.Secret(
                 f"{name}-{secret}",
                 metadata=_meta(secret, namespace),
-                string_data=accounts.apply(partial(_login, secret)),
+                string_data=accounts[secret].apply(GuiAccount.model_dump),
                 opts=self.child(**keep),
             )
             for secret, namespace in args.remote.secrets.items()
@@ -266,10 +265,6 @@ def remote_spec(args: ScaleContainerNativeArgs) -> dict[str, Any]:
 
 def _ca(remote: RemoteStorage) -> str:
     return f"cacert-{remote.name}"
-
-
-def _login(secret: str, accounts: dict[str, GuiAccount]) -> dict[str, str]:
-    return accounts[secret].model_dump()
 
 
 def _meta(name: str, namespace: str, annotations: Mapping[str, str] | None = None) -> "k8s.meta.v1.ObjectMetaArgs":

@@ -1,14 +1,12 @@
 """IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
-from components.base import waits
 from components.base.component import Component, CustomObject, stateful
 from components.base.model import Account, DnsLabel, DnsName, Installable, Model, Seconds, merged_by
 from components.base.scheduling import Toleration
@@ -150,17 +148,6 @@ def _selectors(args: ScaleCsiArgs, *parts: str) -> dict[str, Any]:
 _SPECS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, Any]]] = {"2.0": _redpaper_spec, "3": _current_spec}
 
 
-def _no_wait(_: ScaleCsiArgs) -> None:
-    return None
-
-
-def _success(args: ScaleCsiArgs) -> dict[str, str]:
-    return waits.wait_for([waits.condition("Success")], timeout=args.ready_timeout)
-
-
-_WAITS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, str] | None]] = {"2.0": _no_wait, "3": _success}
-
-
 def _cluster(cluster: ScaleCluster) -> dict[str, Any]:
     primary = cluster.primary
     return {
@@ -170,10 +157,6 @@ def _cluster(cluster: ScaleCluster) -> dict[str, Any]:
         "secureSslMode": cluster.secure_ssl,
         **({"cacert": CA} if cluster.secure_ssl else {}),
     } | ({"primary": {"primaryFs": primary.file_system, "primaryFset": primary.fileset}} if primary else {})
-
-
-def _login(secret: str, accounts: dict[str, GuiAccount]) -> dict[str, str]:
-    return accounts[secret].model_dump()
 
 
 class ScaleCsi(Component):
@@ -202,7 +185,7 @@ class ScaleCsi(Component):
             k8s.core.v1.Secret(
                 f"{name}-{cluster.secret}",
                 metadata=k8s.meta.v1.ObjectMetaArgs(name=cluster.secret, namespace=args.namespace, labels=product),
-                string_data=accounts.apply(partial(_login, cluster.secret)),
+                string_data=accounts[cluster.secret].apply(GuiAccount.model_dump),
                 opts=self.child(**stateful(protect=args.protect)),
             )
             for cluster in args.clusters
@@ -219,6 +202,7 @@ class ScaleCsi(Component):
             for certificate in (args.ca_certificate,)
             if certificate
         ]
+        success = waits.wait_for([waits.condition("Success")], timeout=args.ready_timeout)
         resource = CustomObject(
             f"{name}-driver",
             kinds.CSI_SCALE_OPERATOR,
@@ -226,7 +210,7 @@ class ScaleCsi(Component):
                 name=PRODUCT,
                 namespace=args.namespace,
                 labels=labels(PRODUCT, "storage"),
-                annotations=_WAITS[args.generation](args),
+                annotations=None if args.generation == "2.0" else success,
             ),
             {"spec": spec(args)},
             self.child(*secrets, *certificates),

@@ -43,10 +43,6 @@ def docker_config(accounts: Mapping[str, RegistryAccount]) -> str:
     return json.dumps({"auths": auths}, sort_keys=True)
 
 
-def _data(accounts: Mapping[str, RegistryAccount]) -> dict[str, str]:
-    return {KEY: docker_config(accounts)}
-
-
 class PullSecret(Component):
     """One Secret of type kubernetes.io/dockerconfigjson.
 
@@ -70,7 +66,7 @@ class PullSecret(Component):
                 name=args.secret_name, namespace=args.namespace, labels=labels(args.secret_name, "tenant")
             ),
             type="kubernetes.io/dockerconfigjson",
-            string_data=accounts.apply(_data),
+            string_data=accounts.apply(lambda logins: {KEY: docker_config(logins)}),
             opts=self.child(**stateful(protect=args.protect)),
         )
         self.outputs(secret_name=secret.metadata.name)

@@ -143,7 +143,11 @@ class Tenant(Component):
             f"{name}-namespace",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=args.namespace,
-                labels={**own_labels, **_pod_security(args.pod_security), **_queueing(args.queued)},
+                labels={
+                    **own_labels,
+                    **_pod_security(args.pod_security),
+                    **({names.KUEUE_MANAGED: "true"} if args.queued else {}),
+                },
                 annotations={
                     names.SCC_UID_RANGE: str(args.uid_range),
                     names.SCC_SUPPLEMENTAL_GROUPS: str(args.uid_range),
@@ -186,10 +190,6 @@ class Tenant(Component):
             account=account.metadata.name,
             ready=granted.apply(lambda _: f"{args.namespace}/{ACCOUNT}"),
         )
-
-
-def _queueing(queued: bool) -> dict[str, str]:
-    return {names.KUEUE_MANAGED: "true"} if queued else {}
 
 
 def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:

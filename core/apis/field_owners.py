@@ -141,13 +141,8 @@ def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
     that no program has updated stays as it is.
     """
     owned_fields = owned(live)
-    if not owned_fields or not any(
-        entry.get("operation") == "Apply" and _is_provider(entry) for entry in entries(live)
-    ):
+    applied = [str(entry.get("manager")) for entry in entries(live) if entry.get("operation") == "Apply"]
+    if not owned_fields or not any(manager.startswith(_OUR_CREATES) for manager in applied):
         return live
     remaining: Mapping[str, Any] = without(live, owned_fields)
     return remaining
-
-
-def _is_provider(entry: Mapping[str, Any]) -> bool:
-    return str(entry.get("manager")).startswith(_OUR_CREATES)

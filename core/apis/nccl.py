@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
+from operator import methodcaller
 from typing import Literal
 
 GdrLevel = Literal["PIX", "PXB", "PHB"]
@@ -61,11 +62,7 @@ def hca_list(value: str) -> Iterator[tuple[str, Callable[[str], bool]]]:
     for text in value.removeprefix("=").split(","):
         name = text.strip().partition(":")[0]
         if name:
-            yield name, partial(str.__eq__, name) if exact else partial(_is_prefix, name)
-
-
-def _is_prefix(name: str, device: str) -> bool:
-    return device.startswith(name)
+            yield name, partial(str.__eq__, name) if exact else methodcaller("startswith", name)
 
 
 def _all_reduce(ranks: int) -> float:

@@ -1,9 +1,9 @@
 """Which frames a data set has, stated by labels and cameras without SQL, as settings state it; and its catalogue."""
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
@@ -165,14 +165,12 @@ class Choice(Model):
     @model_validator(mode="after")
     def _fits_card(self) -> Self:
         card = card_of(self.card)
+        minimums = self.split.at_least if self.split else {}
         for field, names, allowed in (
             ("cameras", self.cameras, card.cameras),
             ("pixels", self.pixels, card.class_tags),
             ("at_least", self.at_least, card.class_tags),
-            *(
-                (f"split.at_least.{subset}", minimums, card.class_tags)
-                for subset, minimums in _minimums_of_parts(self.split)
-            ),
+            *((f"split.at_least.{subset}", least, card.class_tags) for subset, least in minimums.items()),
         ):
             for name in names:
                 if name not in allowed:
@@ -188,10 +186,6 @@ class Choice(Model):
         So a setting that a later release adds does not make older locks stale.
         """
         return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
-
-
-def _minimums_of_parts(split: Split | None) -> Iterable[tuple[str, Mapping[str, int]]]:
-    return split.at_least.items() if split else ()
 
 
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
@@ -218,9 +212,7 @@ def _suggestion(name: str, allowed: Collection[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"write one of {', '.join(allowed)}"
 
 
-@cache
-def _card_of_file(path: Path) -> Card:
-    return read_card(path)
+_card_of_file = cache(read_card)
 
 
 def card_of(name: str) -> Card:

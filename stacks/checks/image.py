@@ -77,7 +77,8 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
             reasons = [
                 f"{reference} {images.unfit(reference, machine, settings, ssh=ssh)}" for reference in job.program.images
             ]
-            yield f"image is missing, and the program has none that fits{_reasons_text(reasons)}; name one"
+            why = f" ({'; '.join(reasons)})" if reasons else ""
+            yield f"image is missing, and the program has none that fits{why}; name one"
         return
     image = images.IMAGES.get(workload.image)
     if reason := images.unfit(workload.image, machine, settings, ssh=ssh):
@@ -115,7 +116,3 @@ def _built_elsewhere(job: ProgramJob, build: BuildSettings, settings: Settings) 
             f"build {job.workload.build} runs on any worker, and those of pools are {' and '.join(kinds)}: its image "
             f"would be for either; name an image for {CPU_ARCHITECTURES[machine.cpu_architecture]} as the job's `image`"
         )
-
-
-def _reasons_text(reasons: list[str]) -> str:
-    return f" ({'; '.join(reasons)})" if reasons else ""

@@ -145,7 +145,11 @@ def _taints(settings: Settings) -> Iterator[str]:
             f"pools: their taints are {len(taints)} together, and NMState's agents tolerate {MOST_TAINTS}; give pools "
             "some of them in common"
         )
-    if taints and all(node.machine for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
+    if (
+        taints
+        and all(node.machine for node in settings.workers)
+        and all(any(taint.keeps_off for taint in pool.taints) for pool in settings.gpu_pools)
+    ):
         yield (
             "pools: every worker has a taint, and pods of operators, of monitoring and of the router tolerate none of "
             "them; leave the taints of one pool out, or add workers without GPUs"
@@ -156,10 +160,6 @@ def _repeated_taints(pool: Pool) -> Iterator[str]:
     kinds = [(taint.key, taint.effect) for taint in pool.taints]
     for key, effect in dict.fromkeys(kind for kind in kinds if kinds.count(kind) > 1):
         yield f"pools.{pool.name}.taints: {key}:{effect} is there twice, and a node has it once; leave one out"
-
-
-def _keeps_off(pool: Pool) -> bool:
-    return any(taint.keeps_off for taint in pool.taints)
 
 
 def _intolerant(taint: Taint, pool: Pool, settings: Settings) -> Iterator[tuple[str, str]]:

@@ -76,8 +76,5 @@ def _ports(settings: Settings, facts: Site, port: str) -> Iterator[str]:
         yield f"site.networks.daemon: IP over InfiniBand, and fabric.kind is {settings.fabric.kind}; leave it out"
     elif port not in names:
         options = ", ".join(names)
-        yield f"site.networks.daemon.port: {port} is not a port of {_machines(settings)}; use one of {options}"
-
-
-def _machines(settings: Settings) -> str:
-    return " or ".join(pool.machine.name for pool in settings.gpu_pools)
+        machines = " or ".join(pool.machine.name for pool in settings.gpu_pools)
+        yield f"site.networks.daemon.port: {port} is not a port of {machines}; use one of {options}"

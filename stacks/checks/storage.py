@@ -9,7 +9,7 @@ from core.wording import some
 from stacks.checks import Unlisted, repeated
 from stacks.releases import RELEASES, KnownVersions, Release, either
 from stacks.settings.platform import Settings
-from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage, Volume
+from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage
 
 _SHOWN = 4
 
@@ -63,17 +63,13 @@ def _clients(settings: Settings) -> Iterator[str]:
     users = [
         tenant.namespace
         for tenant in settings.tenants
-        if any(_on_scale(volume, settings) for volume in tenant.all_volumes.values())
+        if any(settings.on_scale(volume) for volume in tenant.all_volumes.values())
     ]
     if without and users:
         yield (
             f"nodes: scale_client is false of {some(without, _SHOWN)}, and data of {', '.join(users)} is on Spectrum "
             "Scale: pods there would stay Pending; make them clients and set scale_client, or give them free_gpus: 0"
         )
-
-
-def _on_scale(volume: Volume, settings: Settings) -> bool:
-    return isinstance(volume, DirectoryVolume) or volume.storage_class not in settings.foreign_classes
 
 
 PRODUCT = "Storage Scale container native"

@@ -114,17 +114,12 @@ def _container_native(
     args = ScaleContainerNativeArgs(
         **fields_of(ContainerNativeScale, storage),
         file_system=storage.file_system.name,
-        network_driver=_driver_in_container(settings),
+        network_driver=any(pool.brings_adapter_driver for pool in settings.gpu_pools),
         **tolerations(ScaleContainerNativeArgs, settings.gpu_pools),
         ready_timeout=settings.timeouts.operator,
         protect=settings.protect,
     )
     return ScaleContainerNative("scale", args, accounts, opts=opts)
-
-
-def _driver_in_container(settings: Settings) -> bool:
-    """Return whether the Network Operator brings the adapters' driver."""
-    return any(pool.brings_adapter_driver for pool in settings.gpu_pools)
 
 
 def _volume(

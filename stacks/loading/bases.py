@@ -150,14 +150,14 @@ def _derivation(own: Part, root: Path) -> tuple[Based, Part]:
 def _name(path: str, own: Part, root: Path) -> str:
     """Return the path of a base from `root`, in one form for each file."""
     try:
-        return _file(path, root).resolve().relative_to(root.resolve()).as_posix()
+        return file_of(path, root).resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
         problem = f"{path!r} is outside of the project's folder, where its commits do not have it; move it there"
         raise _wrong(own, ("base",), problem, root) from None
 
 
-def _file(path: str, root: Path) -> Path:
-    """Return the file of a base: one of the project, else of the product in it."""
+def file_of(path: str, root: Path) -> Path:
+    """Return the file that settings name: one of the project, else of the product in it."""
     return next((file for file in (root / path, project.product_in(root) / path) if file.is_file()), root / path)
 
 

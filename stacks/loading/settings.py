@@ -186,15 +186,10 @@ def _machines(data: Any, root: Path) -> tuple[dict[str, Profile], list[tuple[Pla
             if name in PROFILES or missing(name) or name in profiles:
                 owner = "this list" if name in profiles else "core/hardware/machines"
                 raise ValueError(f"{path}: {name} is a machine of {owner}, too; give the file another name")
-            profiles[name] = read_machine(_machine_file(path, root))
+            profiles[name] = read_machine(bases.file_of(path, root))
         except ValueError as error:
             wrong.append(((_MACHINES, index), str(error)))
     return profiles, wrong
-
-
-def _machine_file(path: str, root: Path) -> Path:
-    """Return a machine file of the project, else of the product in it: examples bring some along."""
-    return next((file for file in (root / path, project.product_in(root) / path) if file.is_file()), root / path)
 
 
 def _machine_paths(data: Any) -> Iterator[str]:

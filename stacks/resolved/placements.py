@@ -59,7 +59,9 @@ def plan(of_stage: Sequence[Job], settings: Settings) -> list[list[Job]]:
 
     def allowed(job_ids: Sequence[str]) -> bool:
         wave = [by_id[name] for name in job_ids]
-        fits = not any(_in_one_domain(job) for job in wave) or all(on for _, on in _node_assignments(wave))
+        fits = not any(job.closeness and job.closeness.required for job in wave) or all(
+            on for _, on in _node_assignments(wave)
+        )
         return fits and _within_limits(wave, limits)
 
     demands = [(name, job.demands) for name, job in by_id.items()]
@@ -91,11 +93,6 @@ def placements(settings: Settings) -> tuple[Placement, ...]:
         for number, wave in enumerate(plan(of_stage, settings), start=1)
         for job, on in _node_assignments(wave)
     )
-
-
-def _in_one_domain(job: Job) -> bool:
-    """Say whether all pods of a job must run in one domain of the fabric."""
-    return job.closeness is not None and job.closeness.required is not None
 
 
 def _within_limits(concurrent: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
