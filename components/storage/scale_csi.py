@@ -7,6 +7,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
+from components.base import waits
 from components.base.component import Component, CustomObject, stateful
 from components.base.model import Account, DnsLabel, DnsName, Installable, Model, Seconds, merged_by
 from components.base.scheduling import Toleration

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.base.tolerations import Taint
+from components.base.scheduling import Taint
 from components.nodes.node_pool import BUILT_IN
 from stacks.resolved.jobs import by_stage
 from stacks.settings.platform import Settings

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.base.tolerations import Taint
+from components.base.scheduling import Taint
 from core.apis import field_owners
 from core.apis.names import KUBERNETES_TAINTS, MANAGED_BY, PART_OF
 from policies.manifests.values import entries, read

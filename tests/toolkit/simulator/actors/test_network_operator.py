@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.fabric.network_operator import NetworkOperatorArgs, spec
-from components.fabric.network_operator import NicNodePolicyArgs
-from components.fabric.network_operator import node_policy_spec
+from components.fabric.network_operator import NetworkOperatorArgs, NicNodePolicyArgs, node_policy_spec, spec
 from components.fabric.port_network import PortNetworkArgs
 from components.fabric.port_network import spec as port_spec
 from core.hardware.profiles import PROFILES
