@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core import project
+from core import project, simulated
 from core.errors import UserError
 
 
@@ -55,3 +55,14 @@ def test_paths_of_the_product_begin_at_the_project_s_folder(tmp_path: Path, monk
         str(UserError("no state\nCreate it: docs/guide/state.md."))
         == "no state\nCreate it: product/docs/guide/state.md."
     )
+
+
+def test_home_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Homes are where the environment says; a name cannot lead elsewhere."""
+    monkeypatch.delenv("HPC_SIM_HOME", raising=False)
+    assert simulated.home("default") == project.PRODUCT / ".sim" / "default"
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path))
+    assert simulated.home("default") == tmp_path / "default"
+    for bad in ("", "../up", "A", "x" * 41, "-x"):
+        with pytest.raises(UserError, match="cluster name"):
+            simulated.home(bad)

@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from core.yaml.places import composed, line, position, value
 from core.yaml.text import documents, read
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import expect_message
@@ -71,3 +72,53 @@ def test_scalars_of_manifests_are_those_of_kubernetes() -> None:
     values = ["2026-11-28", "12:30", True, 1000, "1", "1", "2\n", 420, None]
     assert first == dict(zip("abcdefghi", values, strict=True))
     assert second == [1]
+
+
+TEXT = """\
+config:
+  nodes:
+  - name: dgx01
+    cpus: 40
+  - name: dgx02
+  <<: {more: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ((), 0),
+        (("config", "nodes"), 1),
+        (("config", "nodes", 0, "cpus"), 3),
+        (("config", "nodes", 1), 4),
+        (("config", "nodes", 1, "cpus"), 4),
+        (("config", "nodes", 2, "name"), 1),
+        (("config", "more"), 0),
+    ],
+)
+def test_the_line_of_a_path_or_of_what_would_hold_it(path: tuple[str | int, ...], expected: int) -> None:
+    """A key and an entry have their own line; what is missing has that of the nearest part."""
+    assert line(composed(TEXT), path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "of_key", "expected"),
+    [
+        (("config", "nodes", 0, "cpus"), False, (4, 11)),
+        (("config", "nodes", 0, "cpus"), True, (4, 5)),
+        (("config", "nodes"), False, (2, 3)),
+        (("config", "nodes", 1), False, (5, 5)),
+        (("config", "nodes", 1, "cpus"), False, (5, 5)),
+        (("nodes",), False, None),
+    ],
+)
+def test_the_position_of_a_value(path: tuple[str | int, ...], of_key: bool, expected: tuple[int, int] | None) -> None:
+    """A value has its line and column; one below its key, and one that is missing, has those of what holds it."""
+    assert position(composed(TEXT), path, of_key=of_key) == expected
+
+
+def test_a_value_by_its_keys() -> None:
+    """Keys lead to a value, or to none."""
+    assert [each.value for each in value(composed(TEXT), "config", "nodes").value[1].value[0]] == ["name", "dgx02"]
+    assert value(composed(TEXT), "config", "nodes", "name") is None
+    assert value(composed(""), "config") is None
