@@ -1,1 +1,1 @@
-"""Typed component resources of the platform, one per file, each with its arguments model beside it."""
+"""Typed component resources of the platform, each with its arguments model beside it."""

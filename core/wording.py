@@ -1,5 +1,6 @@
-"""How messages and pages write a number with its noun, a list of names, and a table."""
+"""How messages and pages write a number with its noun, a list of names and a table; names that are given twice."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 _MOST = 16
@@ -23,3 +24,8 @@ def some(names: Sequence[str], most: int = _MOST) -> str:
     """Return names separated by commas; beyond `most`, how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def duplicates(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once, in alphabetical order."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)

@@ -19,6 +19,7 @@ from components.jobs.layout import Layout
 from core import data_files
 from core.data_files import DataFiles
 from core.metric import Metric
+from core.wording import duplicates
 
 FOLDER = Path(__file__).with_suffix("")
 SCRIPTS = FOLDER.with_name("scripts")
@@ -149,9 +150,8 @@ class Program(Model):
         if self.script and not (SCRIPTS / self.script).is_file():
             scripts = ", ".join(sorted(path.name for path in SCRIPTS.glob("*.py")))
             raise ValueError(f"script {self.script} is none of stacks/scripts: {scripts}; correct its name")
-        names = [metric.name for metric in self.metrics]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"metrics: {', '.join(duplicates)} is given twice; give each a name of its own")
+        if repeated := duplicates(metric.name for metric in self.metrics):
+            raise ValueError(f"metrics: {', '.join(repeated)} is given twice; give each a name of its own")
         for inner, outer in permutations((*self.mounts, SHARED_MEMORY), 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")

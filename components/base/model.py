@@ -5,24 +5,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
-from core.model import MERGED_BY, Model, merged_by
-
-__all__ = [
-    "Account",
-    "DnsLabel",
-    "DnsName",
-    "Image",
-    "MigSize",
-    "Model",
-    "Mtu",
-    "NumberOrShare",
-    "Quantity",
-    "Seconds",
-    "fields_of",
-    "int_or_share",
-    "merged_by",
-    "merging_keys",
-]
+from core.model import MERGED_BY
+from core.model import Model as Model  # noqa: PLC0414 - settings and arguments import it with the values
+from core.model import merged_by as merged_by  # noqa: PLC0414
 
 M = TypeVar("M", bound=Model)
 

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from components.base.model import DnsLabel, Model
 from core.apis import names, topology
+from core.wording import duplicates
 
 _NAME = r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?"
 LabelKey = Annotated[str, StringConstraints(pattern=rf"^([a-z0-9][-.a-z0-9]{{0,252}}/)?{_NAME}$")]
@@ -48,8 +49,11 @@ class TopologyLevel(Model):
 
 def distinct(levels: Sequence[TopologyLevel]) -> str | None:
     """Return what is wrong with a list of levels, None if nothing is."""
-    for field, values in (("name", [level.name for level in levels]), ("label", [level.key for level in levels])):
-        if twice := sorted({value for value in values if values.count(value) > 1}):
+    for field, names_of_levels in (
+        ("name", (level.name for level in levels)),
+        ("label", (level.key for level in levels)),
+    ):
+        if twice := duplicates(names_of_levels):
             return f"levels: {field} {twice[0]} is given twice; give each level its own"
     return None
 

@@ -13,6 +13,7 @@ from components.base.component import Component
 from components.base.model import DnsName, Model, Mtu, NumberOrShare, Seconds
 from components.base.timeouts import DEFAULTS
 from components.fabric.nmstate import ethernet, node_network_configuration_policy
+from core.wording import duplicates
 
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 """Name of a network interface; the kernel takes at most 15 characters."""
@@ -27,7 +28,7 @@ class BondLink(Model):
 
 def unfit(interface: str, ports: Sequence[str]) -> Iterator[str]:
     """Yield ports that are given twice or are the bond; every problem starts with the field."""
-    for port in sorted({port for port in ports if ports.count(port) > 1}):
+    for port in duplicates(ports):
         yield f"ports: {port!r} is given twice; give each its own"
     if interface in ports:
         yield f"interface {interface} is one of its ports; give it a name of its own, e.g. bond0"

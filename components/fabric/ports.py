@@ -13,6 +13,7 @@ from components.base.model import DnsName, Model, Mtu, NumberOrShare, Seconds
 from components.base.timeouts import DEFAULTS
 from components.fabric.bond import Interface
 from components.fabric.nmstate import ethernet, node_network_configuration_policy
+from core.wording import duplicates
 
 
 class PortsArgs(Model):
@@ -31,8 +32,7 @@ class PortsArgs(Model):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        repeated = sorted({port for port in self.ports if self.ports.count(port) > 1})
-        if repeated:
+        if repeated := duplicates(self.ports):
             raise ValueError(f"ports: {repeated[0]} is given twice; give each its own")
         return self
 

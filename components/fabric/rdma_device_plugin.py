@@ -16,6 +16,7 @@ from components.base.scheduling import GPU_TAINT, Toleration
 from components.base.timeouts import DEFAULTS
 from core.apis import names
 from core.apis.names import labels
+from core.wording import duplicates
 
 CONFIG_MAP = "rdma-devices"
 CONFIG_KEY = "config.json"
@@ -64,9 +65,7 @@ class RdmaDevicePluginArgs(Model):
 
 def require_distinct(devices: Sequence[NamedDevice]) -> None:
     """Raise ValueError where two devices have one name: a plugin ends at its start then."""
-    seen = [device.resource_name for device in devices]
-    repeated = sorted({name for name in seen if seen.count(name) > 1})
-    if repeated:
+    if repeated := duplicates(device.resource_name for device in devices):
         raise ValueError(f"devices: resource_name {', '.join(repeated)} is given twice; give each device its own")
 
 

@@ -22,6 +22,7 @@ from components.jobs.suite_runs import SuiteRun
 from core.apis import names, suite
 from core.apis.kinds import Kind
 from core.apis.names import labels
+from core.wording import duplicates
 
 NAME_LENGTH = 52
 """Of a CronJob: the controller adds eleven characters to it for the name of a Job."""
@@ -110,11 +111,8 @@ class PerformanceSuiteArgs(SuiteChoices):
 
     @model_validator(mode="after")
     def _names_runs_once(self) -> Self:
-        run_names = set()
-        for run in self.runs:
-            if run.job in run_names:
-                raise ValueError(f"runs: {run.job} is given twice; name it once")
-            run_names.add(run.job)
+        if repeated := duplicates(run.job for run in self.runs):
+            raise ValueError(f"runs: {repeated[0]} is given twice; name it once")
         return self
 
 

@@ -17,6 +17,7 @@ from components.base.model import Installable, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.names import labels
+from core.wording import duplicates
 
 NAME = "cluster"
 """The definition allows no other name."""
@@ -47,8 +48,7 @@ class KueueOperatorArgs(Installable):
 
     @model_validator(mode="after")
     def _distinct_frameworks(self) -> Self:
-        repeated = sorted({framework for framework in self.frameworks if self.frameworks.count(framework) > 1})
-        if repeated:
+        if repeated := duplicates(self.frameworks):
             raise ValueError(f"frameworks: {repeated[0]} is given twice; name each once")
         return self
 

@@ -27,6 +27,7 @@ from components.base.timeouts import DEFAULTS
 from components.queues.quota import Quota
 from core.apis import kinds, names
 from core.apis.names import labels
+from core.wording import duplicates
 
 RdmaResource = Annotated[str, StringConstraints(pattern=r"^rdma/[A-Za-z0-9_.-]{1,63}$")]
 
@@ -103,11 +104,11 @@ class QueuesArgs(QueuePolicy):
 
     @model_validator(mode="after")
     def _quotas_match_flavors(self) -> Self:
-        for field, seen in (
-            ("tenants", [tenant.namespace for tenant in self.tenants]),
-            ("flavors", [flavor.name for flavor in self.flavors]),
+        for field, used in (
+            ("tenants", (tenant.namespace for tenant in self.tenants)),
+            ("flavors", (flavor.name for flavor in self.flavors)),
         ):
-            if repeated := sorted({name for name in seen if seen.count(name) > 1}):
+            if repeated := duplicates(used):
                 raise ValueError(f"{field}: {repeated[0]} is given twice; give each its own")
         for flavor in self.flavors:
             if problem := distinct(flavor.levels or ()):

@@ -12,6 +12,7 @@ from core import data_files, project
 from core.datasets.card import CARDS, Card, read_card
 from core.datasets.lock import Count, DataSetName
 from core.model import Model
+from core.wording import duplicates
 
 
 class SqliteSource(Model):
@@ -190,8 +191,8 @@ class Choice(Model):
 
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
     """Yield why no frame, or too few, can fit."""
-    if duplicates := [name for name in choice.cameras if choice.cameras.count(name) > 1]:
-        yield f"cameras: {duplicates[0]} is given twice; remove one"
+    if repeated := duplicates(choice.cameras):
+        yield f"cameras: {repeated[0]} is given twice; remove one"
     least = sum(window[0] for window in choice.pixels.values())
     if card.frame and least > card.frame.pixels:
         yield (

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from core.hardware.hostlist import expanded
+from core.wording import duplicates
 from stacks.checks import repeated
 from stacks.settings.platform import Settings
 from stacks.settings.storage import DirectoryVolume, HostClientStorage
@@ -93,8 +94,8 @@ def _scheduler(settings: Settings) -> Iterator[str]:
                 f"{at}: hosts: no GPU node is called {unknown[0]}; correct it{f' to {near[0]}' if near else ''}, "
                 "or leave it out"
             )
-        elif duplicates := sorted({host for host in hosts if hosts.count(host) > 1}):
-            yield f"{at}: hosts: {duplicates[0]} is given twice; leave one out"
+        elif twice := duplicates(hosts):
+            yield f"{at}: hosts: {twice[0]} is given twice; leave one out"
         elif partition.max_nodes and partition.max_nodes > len(hosts):
             yield (
                 f"{at}: max_nodes {partition.max_nodes} exceeds its {len(hosts)} nodes; lower it to {len(hosts)}, or "

@@ -12,6 +12,7 @@ from components.operators.olm_operator import OlmSubscription
 from components.queues.kueue import QueuePolicy
 from components.tenants.tenant import LAST_ID, TenantNamespace
 from core.hardware.placement import Share
+from core.wording import duplicates
 from stacks.settings.storage import DataSetSettings, DirectoryVolume, Volume
 from stacks.settings.topology import TopologySettings
 
@@ -73,8 +74,8 @@ class TenantSettings(TenantNamespace):
     @model_validator(mode="after")
     def _names_of_volumes(self) -> Self:
         names = [volume.name for volume in self.volumes]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"volumes: name {duplicates[0]} of {self.namespace} is given twice; give each its own")
+        if repeated := duplicates(names):
+            raise ValueError(f"volumes: name {repeated[0]} of {self.namespace} is given twice; give each its own")
         if reserved := sorted(RESERVED & {*names}):
             raise ValueError(
                 f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
@@ -83,9 +84,8 @@ class TenantSettings(TenantNamespace):
 
     @model_validator(mode="after")
     def _data_sets(self) -> Self:
-        names = [data_set.name for data_set in self.data_sets]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"data_sets: {duplicates[0]} of {self.namespace} is given twice; give each its own name")
+        if repeated := duplicates(data_set.name for data_set in self.data_sets):
+            raise ValueError(f"data_sets: {repeated[0]} of {self.namespace} is given twice; give each its own name")
         for data_set in self.data_sets:
             if data_set.volume not in self.all_volumes:
                 volumes = ", ".join(self.all_volumes) or "none"

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from core.hardware import cpus
 from core.hardware.gpus import ARCHITECTURES, Architecture, Gpu, resolve_gpu
 from core.model import Model
+from core.wording import duplicates
 
 NVIDIA_PCI_VENDOR = "10de"
 MELLANOX_PCI_VENDOR = "15b3"
@@ -274,8 +275,8 @@ class Profile(Model):
     def _duplicate_faults(self) -> Iterator[str]:
         for field in ("name", "netdev", "ethernet", "pci"):
             values = [value for device in self.devices if (value := getattr(device, field, None))]
-            if duplicates := sorted({value for value in values if values.count(value) > 1}):
-                yield f"hcas.{field}: {', '.join(duplicates)} is given twice; give each port its own"
+            if repeated := duplicates(values):
+                yield f"hcas.{field}: {', '.join(repeated)} is given twice; give each port its own"
 
     def _gpu_faults(self) -> list[str]:
         links = self.nvlink.links

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from core.model import Model, merged_by
+from core.wording import duplicates
 
 _SBDF = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]")
 
@@ -54,8 +55,7 @@ class EsxiSettings(Model):
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        names = (*self.hosts, *(machine.name for machine in self.machines))
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in duplicates((*self.hosts, *(machine.name for machine in self.machines))):
             raise ValueError(f"{name} is given twice; give each host and each machine its own name")
         taken: dict[tuple[str, str], str] = {}
         for machine in self.machines:
