@@ -79,10 +79,7 @@ def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None =
         {account: {"username": "nobody", "password": "not-a-word"} for account in storage.accounts} if storage else {}
     )
     path = made.folder / f"Pulumi.{name}.yaml"
-    config = {
-        f"{PROJECT}:{KEY}": {**platform, "cluster": place},
-        f"{PROJECT}:{SECRET_KEY}": accounts,
-    }
+    config = {f"{PROJECT}:{KEY}": {**platform, "cluster": place}, f"{PROJECT}:{SECRET_KEY}": accounts}
     path.write_text(yaml.safe_dump(yaml_text.read(path.read_text()) | {"config": config}))
     return made
 

@@ -6,12 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 from policies.configuration import Configuration, divide
-from policies.findings import Finding, Severity, Undetermined
 from policies.manifests.inventory import Inventory, is_applied
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import ReadLog, Unknown, overlap, show
-from policies.rule import ALL_KINDS, AnyRule, Parameters
+from policies.rule import ALL_KINDS, AnyRule, Finding, Parameters, Severity, Undetermined
 from policies.rules import RULES
 
 _PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.LINK: "cannot be verified here: "}

@@ -18,9 +18,8 @@ from pydantic import ValidationError
 
 from core import field_errors
 from policies import own_rules
-from policies.findings import Severity, Undetermined
 from policies.own_rules import OwnRulesError
-from policies.rule import AnyRule, P, Rule
+from policies.rule import AnyRule, P, Rule, Severity, Undetermined
 from policies.rules import RULES
 
 LEVEL = "enforcementLevel"

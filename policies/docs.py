@@ -19,10 +19,9 @@ from core import wording
 from core.yaml import text as yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Finding, Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, opened
-from policies.rule import ALL_KINDS, FIXTURES, AnyRule, properties
+from policies.rule import ALL_KINDS, FIXTURES, AnyRule, Finding, Severity, properties
 from policies.rules import FAMILIES, RULES
 from policies.ways_around import table
 

@@ -16,8 +16,8 @@ from core.yaml import places
 from core.yaml import text as yaml_text
 from core.yaml.errors import FileError
 from policies.configuration import EXCEPTIONS, unknown_rule
-from policies.findings import Finding, Severity
 from policies.manifests.objects import Obj
+from policies.rule import Finding, Severity
 from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")

@@ -35,10 +35,7 @@ _SAME_NAMESPACE: Mapping[str, frozenset[str]] = {
     "triggers.tekton.dev": frozenset({"TriggerTemplate"}),
 }
 """Kinds whose controller puts an object without a namespace into its own."""
-_MARKS: Mapping[str, tuple[str, ...]] = {
-    "triggers.tekton.dev": ("$(",),
-    "kro.run": ("${",),
-}
+_MARKS: Mapping[str, tuple[str, ...]] = {"triggers.tekton.dev": ("$(",), "kro.run": ("${",)}
 _EVERY_MARK = ("{{",)
 """What the values begin with that a controller fills in, of each group and of all."""
 _QUEUE = ("metadata", "labels", "kueue.x-k8s.io/queue-name")

@@ -76,13 +76,7 @@ class Obj(Root):
 
     def _view(self, unknown: tuple[Unknown, ...], runtime: "Obj | None", log: ReadLog | None = None) -> "Obj":
         view = Obj(
-            self.tree,
-            self.origin,
-            partial=self.partial,
-            unknown=unknown,
-            log=log,
-            runtime=runtime,
-            holder=self.holder,
+            self.tree, self.origin, partial=self.partial, unknown=unknown, log=log, runtime=runtime, holder=self.holder
         )
         view.idle = self.idle
         return view

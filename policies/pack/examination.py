@@ -10,12 +10,11 @@ from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, divide
 from policies.exceptions import RuleException
-from policies.findings import Finding, Severity, Undetermined, redact, secret_texts
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, objects
 from policies.manifests.train_jobs import RUNTIME
 from policies.manifests.values import show
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Finding, Severity, Undetermined, redact, secret_texts
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from google.protobuf import json_format, struct_pb2
 from pulumi_policy import deserialize, proxy
 
 from core.apis import field_owners
-from policies.findings import texts
 from policies.manifests.objects import Obj, opened
 from policies.manifests.values import Path, Tree, Unknown
+from policies.rule import texts
 
 _SENTINELS = frozenset(
     {

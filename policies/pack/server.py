@@ -27,10 +27,9 @@ from policies.configuration import (
     ConfigurationError,
 )
 from policies.exceptions import RuleException, load
-from policies.findings import Severity, Undetermined
 from policies.pack.examination import Diagnostic, Examination
 from policies.pack.resources import Properties, as_objects
-from policies.rule import AnyRule, properties
+from policies.rule import AnyRule, Severity, Undetermined, properties
 from policies.rules import RULES
 
 LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
@@ -226,10 +225,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
 
 def _settings(config: messages.PolicyConfig) -> dict[str, Any]:
     tree = Properties(config.properties).tree
-    return {
-        LEVEL: _LEVELS[config.enforcementLevel],
-        **{key: value for key, value in tree.items() if value is not None},
-    }
+    return {LEVEL: _LEVELS[config.enforcementLevel], **{key: value for key, value in tree.items() if value is not None}}
 
 
 def serve() -> None:

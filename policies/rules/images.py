@@ -8,11 +8,10 @@ from functools import lru_cache
 from pydantic import Field
 
 from core.apis.kinds import CATALOG_SOURCE
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.images import DOCKER_HUB, has_image_stream, images, parse
 
 _FOLLOWS = (CATALOG_SOURCE.group, CATALOG_SOURCE.kind)

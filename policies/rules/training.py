@@ -7,7 +7,6 @@ from core.apis.kinds import TRAIN_JOB, TRAINING_OPERATOR_JOBS
 from core.apis.quantity import whole
 from core.apis.trainer import RESERVED
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
@@ -15,7 +14,7 @@ from policies.manifests.pod_specs import CONTAINERS
 from policies.manifests.pods import Container, Pod
 from policies.manifests.train_jobs import TrainedPod, runtime_named
 from policies.manifests.values import Path
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.command_lines import commands
 from policies.views.environment import variables
 from policies.views.mpi_jobs import count_gpus

@@ -90,11 +90,7 @@ def written(manifest: Object, pod: Pod, annotations: Mapping[str, str]) -> dict[
         if changed:
             originals = spec[group]
             full[group] = [_whole(originals[container.index] or {}, container) for container in changed]
-    return {
-        **manifest,
-        "metadata": {**metadata, "annotations": {**pod.annotations, **annotations}},
-        "spec": full,
-    }
+    return {**manifest, "metadata": {**metadata, "annotations": {**pod.annotations, **annotations}}, "spec": full}
 
 
 def _whole(original: Object, container: Container) -> dict[str, Any]:

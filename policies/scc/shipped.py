@@ -71,9 +71,7 @@ def _in_user_namespace(first: int, last: int) -> Fields:
 
 _OF_4_4: Mapping[str, Fields] = {
     "anyuid": {**_ROOT, "groups": ["system:cluster-admins"], "priority": 10},
-    "hostaccess": {
-        **_HOST,
-    },
+    "hostaccess": {**_HOST},
     "hostmount-anyuid": {**_HOST_MOUNT, "users": ["system:serviceaccount:openshift-infra:pv-recycler-controller"]},
     "hostnetwork": _HOST_NETWORK,
     "nonroot": _NON_ROOT,

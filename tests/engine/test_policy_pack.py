@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from policies.configuration import with_site_rules
-from policies.findings import Undetermined
+from policies.rule import Undetermined
 from tests.engine import previews
 from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
 

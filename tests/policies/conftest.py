@@ -21,11 +21,10 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Finding
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, opened
 from policies.pack.resources import Properties
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Finding
 from policies.rules import RULES
 from tests.support.manifests import UNKNOWN_MARK, contents
 

@@ -18,7 +18,7 @@ from policies.exceptions import (
     unused,
     waive,
 )
-from policies.findings import Finding, Severity
+from policies.rule import Finding, Severity
 from policies.rules import RULES
 
 TODAY = date(2026, 11, 21)

@@ -10,10 +10,10 @@ import yaml
 
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Finding
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
 from policies.manifests.values import Path, show
+from policies.rule import Finding
 
 FILE = File(__file__).with_name("printed.yaml")
 POD: Path = ("spec",)

@@ -8,9 +8,9 @@ import pytest
 from policies import own_rules
 from policies.check import configured_checker
 from policies.configuration import OWN_RULES, ConfigurationError, divide, with_file, with_site_rules
-from policies.findings import Finding, Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
+from policies.rule import Finding, Severity
 from tests.policies.servicer import Servicer
 
 FOLDER = "tests/policies/own_rules"

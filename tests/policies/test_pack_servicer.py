@@ -11,10 +11,9 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
 from policies.configuration import ConfigurationError, divide
 from policies.exceptions import RuleException
-from policies.findings import Finding, Undetermined, redact, secret_texts, texts
 from policies.manifests.values import read
 from policies.pack.resources import Properties, as_objects
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Finding, Undetermined, redact, secret_texts, texts
 from policies.rules import RULES
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named, unknowns
 from tests.policies.servicer import Servicer, token_of, urn, wired

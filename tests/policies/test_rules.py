@@ -13,10 +13,9 @@ from core.pulumi_values import REDACTED
 from policies import rules
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Finding, Severity, redact
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Finding, Severity, redact
 from policies.rules import RULES, pods
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named
 

@@ -4,9 +4,9 @@ import pytest
 
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Finding, Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
+from policies.rule import Finding, Severity
 from policies.ways_around import FOLDER, OWN, Way, ways
 from tests.policies.conftest import rule_named
 

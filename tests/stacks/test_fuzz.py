@@ -18,9 +18,9 @@ from policies.check import Checker
 from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
 from policies.exceptions import waive
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
+from policies.rule import Severity
 from stacks import environment
 from stacks.loading.settings import PROJECT, Settings, SettingsError, parse
 from tests.support.fragments import WHOLE, stacks, unchanged

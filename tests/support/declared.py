@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from policies.check import Checker
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
+from policies.rule import Severity
 from tests.support.recorded import component
 from toolkit.render.manifests import manifests
 

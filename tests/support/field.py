@@ -15,9 +15,9 @@ from core.apis.kinds import Kind
 from core.progress import SILENT
 from policies.check import Checker
 from policies.configuration import Configuration
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
+from policies.rule import Severity
 from stacks.settings.platform import Settings
 from tests.support.lab import eventually
 from tests.support.user import User

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from core.apis.builtin import BUILTIN, OF_CLIENTS, STABLE
 from core.apis.fields import root
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION, KINDS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, Unknown, brief, is_mapping
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.fields import Walk
 from policies.views.placement import explain
 

@@ -17,13 +17,12 @@ from core.apis.kinds import (
     ROLE_BINDING,
     Kind,
 )
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, brief, is_mapping
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views import grammars
 
 _NEWEST: Release = (1, 999)

@@ -7,13 +7,12 @@ from pydantic import Field
 
 from core.apis.kinds import COMPUTE_DOMAIN, DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
 from core.apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, RDMA_PREFIX
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Request
 from policies.manifests.values import Path
-from policies.rule import ALL_KINDS, Rule
+from policies.rule import ALL_KINDS, Rule, Severity
 from policies.views import devices
 from policies.views.tenants import TENANTS, Tenancy
 

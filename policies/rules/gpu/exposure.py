@@ -7,13 +7,12 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from core.apis.kinds import CLUSTER_POLICY, LIMIT_RANGE, RUNTIME_CLASS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import brief, read
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.devices import gpus
 from policies.views.environment import (
     DEVICE_VARIABLES,

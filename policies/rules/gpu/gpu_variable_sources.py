@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from core.apis.kinds import CONFIG_MAP, SECRET, Kind
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Tree, Unknown, read
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects_devices
 from policies.views.tenants import TENANTS, Tenancy
 

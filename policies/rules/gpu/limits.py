@@ -6,13 +6,12 @@ from pydantic import Field
 
 from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import amount, whole
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container, Pod, Request
 from policies.manifests.values import brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import MOST_GPUS, NOT_KNOWN, USUAL_GPUS, gpus, is_gpu, is_share, place, runs_along
 
 

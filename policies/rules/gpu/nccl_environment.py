@@ -8,13 +8,12 @@ from pydantic import Field
 from core.apis import nccl
 from core.apis.names import RDMA_PREFIX
 from core.hardware.profiles import PROFILES
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.command_lines import calls
 from policies.views.devices import is_gpu, rdma
 from policies.views.environment import variables

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, POD, RESOURCE_FLAVOR, TOPOLOGY, TRAIN_JOB
 from core.apis.names import QUEUE_NAME
 from core.apis.topology import PREFERRED, REQUIRED
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import Path, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 
 _ELSEWHERE = frozenset({POD.kind, TRAIN_JOB.kind})
 """Kinds that are pods themselves, or whose controller passes annotations on to its jobs."""

@@ -8,12 +8,11 @@ from pydantic import Field
 
 from core.apis.kinds import CLUSTER_QUEUE, CRON_JOB, KUEUE, LOCAL_QUEUE, NAMESPACE, WORKLOAD
 from core.apis.names import KUEUE_MANAGED, NAMESPACE_NAME, QUEUE_NAME
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import Path, Tree, is_empty, is_mapping, read, selects
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.devices import gpus
 from policies.views.tenants import TENANTS, Tenancy
 

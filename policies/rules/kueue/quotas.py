@@ -8,13 +8,12 @@ from pydantic import Field
 from core.apis.kinds import CLUSTER_QUEUE, LIMIT_RANGE, LOCAL_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
 from core.apis.names import QUEUE_NAME
 from core.apis.quantity import amount, whole
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import Path, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import copies, demands, place
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)

@@ -9,12 +9,11 @@ from core.apis import mpirun
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.quantity import whole
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Unknown, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
 from policies.views.mpi_jobs import LAUNCHER, WORKER, MpiJobView
 

@@ -9,13 +9,12 @@ from core.apis.kinds import CRON_JOB, JOB, MPI_JOB_V1, MPI_JOB_V1ALPHA2, MPI_JOB
 from core.apis.mpirun import number
 from core.apis.quantity import whole
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path, Unknown, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.command_lines import Mpirun, calls
 from policies.views.devices import gpus, place, rdma
 from policies.views.mpi_jobs import SLOTS, MpiJobView, count_gpus, gpus_per_process

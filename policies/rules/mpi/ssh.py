@@ -9,13 +9,12 @@ from core.apis import mpirun
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.mpirun import LAUNCHERS
 from core.apis.quantity import whole
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Unknown
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.command_lines import Command, commands, text
 

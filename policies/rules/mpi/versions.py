@@ -5,13 +5,12 @@ from itertools import islice
 
 from core.apis import mpirun
 from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import Path, Unknown, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 
 _SPEC: Path = ("spec",)
 _RUN_POLICY: Path = ("spec", "runPolicy")

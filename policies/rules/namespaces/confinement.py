@@ -20,12 +20,11 @@ from core.apis.names import (
     SCHEDULER_NODE_SELECTOR,
     WORKLOADS_ALLOWED,
 )
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Tree
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.accounts import ids
 from policies.views.tenants import TAINTS, TENANTS, Tenancy, in_one_of, reached_taint
 

@@ -11,13 +11,12 @@ from pydantic import Field
 
 from core.apis.kinds import CLUSTER_NETWORK, NETWORK_ATTACHMENT_DEFINITION
 from core.apis.names import NETWORKS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Path, read
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
 
 LARGEST = 1 << 20

@@ -9,13 +9,12 @@ from pydantic import Field
 
 from core.apis.kinds import NAMESPACE, find
 from core.apis.names import PROJECT_NODE_SELECTOR
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import brief
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.tenants import Tenancy
 
 _LISTED = 10

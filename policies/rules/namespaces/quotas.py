@@ -9,12 +9,11 @@ from pydantic import Field
 from core.apis.kinds import CLUSTER_RESOURCE_QUOTA, CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_RUNTIME
 from core.apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
 from core.apis.quantity import whole
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, Unknown, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import SHARES, copies, demands, device_class, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
 

@@ -9,13 +9,12 @@ from core.apis.fields import types
 from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG
 from core.apis.names import MACHINE_CONFIG_ROLE
 from core.apis.quantity import whole
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path, Unknown, brief, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import rdma
 from policies.views.fields import Walk
 from policies.views.nodes import EVERY_WORKER, KINDS, MASTERS, arguments, canonical, pools_with_memlock, profiles, texts
@@ -160,8 +159,7 @@ def _pool(container: Container, inventory: Inventory, pool: str | None) -> Itera
         yield container.unverified(f"the MachineConfigs {pools} are unknown until the update", *place)
     else:
         yield container.unlinked(
-            f"uses RDMA as an ordinary user, and no MachineConfig {pools} lifts the limit of locked memory",
-            *place,
+            f"uses RDMA as an ordinary user, and no MachineConfig {pools} lifts the limit of locked memory", *place
         )
 
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, brief, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views import runtime
 from policies.views.nodes import Text, arguments, canonical, profiles, texts
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from core.apis.names import IPC_LOCK, SCC_UID_RANGE
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import brief
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.accounts import Namespaces, built_in_namespace, exempt, ids
 from policies.views.admitted_pods import Admitted, Admitting, admitted_pod
 from policies.views.constraints import capability

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from core.apis.kinds import PERSISTENT_VOLUME
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, Unknown, brief, entries, mapping, read
-from policies.rule import ALL_KINDS, Rule
+from policies.rule import ALL_KINDS, Rule, Severity
 from policies.views.nodes import DISKS, OWN, is_system_path
 from policies.views.runtime import names_devices
 from policies.views.tenants import AGENTS, Infrastructure

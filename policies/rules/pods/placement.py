@@ -6,12 +6,11 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from core.apis.kinds import BINDING, MPI_JOB_V1, POD, RESOURCE_FLAVOR
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
-from policies.rule import ALL_KINDS, Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule, Severity
 from policies.views.devices import gpus
 from policies.views.tenants import TAINTS, TENANTS, Tenancy, reached_taint
 

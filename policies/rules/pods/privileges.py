@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import brief, read
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.tenants import AGENTS, Infrastructure
 

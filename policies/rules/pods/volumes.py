@@ -7,13 +7,12 @@ from posixpath import normpath
 from core.apis.kinds import LEADER_WORKER_SET, STATEFUL_SET
 from core.apis.quantity import amount
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path, Unknown, brief, entries, is_mapping, read
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.devices import RUNNING, gpus
 
 _MOST = 20

@@ -8,12 +8,11 @@ from pydantic import Field
 
 from core.apis.kinds import CONFIG_MAP
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.device_plugins import KINDS, configuration, offers
 from policies.views.devices import MOST_GPUS, NOT_KNOWN, copies, demands, is_gpu, largest_node, place, rdma
 from policies.views.images import Image, parse

@@ -9,13 +9,12 @@ from pydantic import Field
 from core.apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
 from core.apis.quantity import whole
 from core.wording import plural
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod, Request
 from policies.manifests.values import Tree, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.scc import Release
 from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
 from policies.views.device_plugins import offers

@@ -11,12 +11,11 @@ from core.apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.scc.rbac import EVERY, GROUP, USE, USER
 from policies.scc.shipped import ships
 from policies.views.accounts import built_in_namespace, exists

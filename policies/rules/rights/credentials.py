@@ -11,13 +11,12 @@ from typing import Any
 from pydantic import Field
 
 from core.apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import Path, Unknown, is_mapping
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.environment import variables
 
 _WORD = (

@@ -10,12 +10,11 @@ from fnmatch import fnmatchcase
 
 from core.apis import kinds
 from core.apis.kinds import MUTATING_WEBHOOK_CONFIGURATION, Kind
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import Path, Tree
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
 
 _KYVERNO = (

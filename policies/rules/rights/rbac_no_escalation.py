@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import is_empty, selects
-from policies.rule import Rule
+from policies.rule import Rule, Severity
 from policies.scc.rbac import GROUP, granted, subjects
 from policies.scc.shipped import OWN_ROLE
 from policies.views.constraints import WIDE_GROUPS

@@ -7,12 +7,11 @@ from functools import cache
 from pydantic import Field
 
 from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Pod
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.scc import Release
 from policies.scc.rbac import GROUP, Grant, Rbac, Subject
 from policies.scc.shipped import shipped_roles
@@ -27,8 +26,7 @@ class SccNarrowGroups(Parameters):
     """Which groups are too wide."""
 
     groups: tuple[str, ...] = Field(
-        default=WIDE_GROUPS,
-        description="groups that are wider than one namespace, `*` matches any",
+        default=WIDE_GROUPS, description="groups that are wider than one namespace, `*` matches any"
     )
 
 
@@ -67,8 +65,7 @@ class SccNarrowBindings(Parameters):
     """Which groups are too wide, and which SCCs exist beside those among the objects."""
 
     groups: tuple[str, ...] = Field(
-        default=WIDE_GROUPS,
-        description="groups that are wider than one namespace, `*` matches any",
+        default=WIDE_GROUPS, description="groups that are wider than one namespace, `*` matches any"
     )
     release: Release = Field(default="current", description="OpenShift release whose own SCCs exist")
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Part, Violation
 from policies.manifests.values import Path, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.scc.volumes import ALL, NONE, SOURCES
 from policies.views.constraints import (
     ALL_CAPABILITIES,

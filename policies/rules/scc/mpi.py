@@ -13,12 +13,11 @@ from core.apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from core.apis.names import IPC_LOCK
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Tree, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.scc.rbac import EVERYWHERE, Grant, Rbac
 from policies.scc.shipped import own_role
 from policies.views.constraints import (

@@ -8,12 +8,11 @@ from pydantic import Field
 from core.apis.kinds import PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
 from core.apis.names import SCALE_CSI_DRIVER
 from core.apis.quantity import amount
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 
 
 class NoStaticStorageClass(Parameters):

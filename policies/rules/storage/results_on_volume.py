@@ -6,13 +6,12 @@ from posixpath import normpath
 
 from pydantic import Field
 
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Container, Pod
 from policies.manifests.values import Path, Unknown
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.command_lines import Command, commands, text
 from policies.views.devices import gpus
 

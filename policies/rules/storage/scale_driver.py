@@ -8,12 +8,11 @@ from itertools import islice
 from pydantic import Field
 
 from core.apis.kinds import CSI_SCALE_OPERATOR, NODE
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Unknown, brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 
 _ID = re.compile(r"[0-9]{1,20}\Z")
 _LOCAL = ("spec", "localScaleCluster")

@@ -15,12 +15,11 @@ from core.apis.kinds import (
 )
 from core.apis.names import KERNEL_DEVEL, SCALE_MOUNTS
 from core.apis.operators import OPERATORS
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Unknown
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.volumes import HANDLE, client_nodes, handle_of, is_deployed
 
 _SELECTOR = ("spec", "daemon", "nodeSelector")

@@ -8,12 +8,11 @@ from posixpath import dirname, normpath
 from pydantic import Field
 
 from core.apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import brief
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.volumes import HANDLE, Handle, handle_of, is_deployed, namespaces, pairs
 
 

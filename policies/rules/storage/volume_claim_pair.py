@@ -5,12 +5,11 @@ from typing import Any
 
 from core.apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from core.apis.quantity import amount
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, Unknown, brief, show
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 from policies.views.volumes import Pairs, pairs
 
 _CLASS: Path = ("spec", "storageClassName")

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from policies.check import Checker
-from policies.findings import Finding, Severity, Undetermined
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, objects, opened
 from policies.manifests.values import Unknown, show
 from policies.pack.resources import Properties, as_objects
+from policies.rule import Finding, Severity, Undetermined
 from tests.policies.conftest import rule_named
 
 VOLUME: dict[str, Any] = {

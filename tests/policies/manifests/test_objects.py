@@ -6,11 +6,11 @@ import pytest
 
 from core.apis.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, RESOURCE_FLAVOR
 from policies.check import Checker
-from policies.findings import Finding, Undetermined
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, items
 from policies.manifests.templates import process
 from policies.manifests.values import Tree, Unknown, read, show
+from policies.rule import Finding, Undetermined
 from tests.policies.conftest import rule_named
 
 CONTAINER: dict[str, Any] = {"name": "c", "image": "x", "securityContext": {"privileged": True}}

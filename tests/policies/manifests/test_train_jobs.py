@@ -3,9 +3,9 @@
 from typing import Any
 
 from policies.check import Checker
-from policies.findings import Undetermined
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
+from policies.rule import Undetermined
 
 API = "trainer.kubeflow.org/v1alpha1"
 STEP = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from core.apis.kinds import CONFIG_MAP
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
-from policies.rule import Parameters, Rule
+from policies.rule import Parameters, Rule, Severity
 
 
 class TeamLabel(Parameters):

@@ -5,9 +5,9 @@ from typing import Any, get_args
 import pytest
 
 from policies.check import Checker
-from policies.findings import Finding
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
+from policies.rule import Finding
 from policies.scc import Release, default_sccs
 from policies.views.constraints import differing_fields, shipped
 from tests.policies.conftest import rule_named

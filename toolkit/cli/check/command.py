@@ -17,8 +17,7 @@ from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, ConfigurationError, divide, merge, unknown_rule, with_file
 from policies.exceptions import ExceptionsError
-from policies.findings import Severity
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Severity
 from policies.rules import RULES
 from toolkit.cli.check import text_report
 from toolkit.cli.check.data_reports import REPORTS, Format

@@ -9,12 +9,12 @@ from typing import cast
 from policies import exceptions
 from policies.check import Checker
 from policies.exceptions import RuleException, Tally
-from policies.findings import Finding, Severity, redact, secret_texts
 from policies.manifests.documents import Aliases, Document, NotReadable, documents
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj, items, opened
 from policies.manifests.templates import OBJECTS, process
 from policies.manifests.values import Path, Tree, read
+from policies.rule import Finding, Severity, redact, secret_texts
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.sources import Source, StackObjects
 from toolkit.cli.check.texts import Chunk, Variables, chunks, decode

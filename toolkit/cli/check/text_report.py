@@ -16,7 +16,7 @@ from itertools import groupby
 import typer
 
 from core.wording import plural
-from policies.findings import Finding, Severity
+from policies.rule import Finding, Severity
 from toolkit.cli.check.examination import Located, Notice, Result
 from toolkit.review.sentences import visible
 

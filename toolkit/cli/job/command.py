@@ -15,7 +15,7 @@ import yaml
 from core.apis.nccl import Transport
 from policies import exceptions
 from policies.check import configured_checker
-from policies.findings import Severity
+from policies.rule import Severity
 from stacks.layers import workloads
 from stacks.loading.settings import PROJECT
 from stacks.settings.platform import Settings

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.findings import Undetermined
+from policies.rule import Undetermined
 from toolkit.review.sentences import short_title
 
 VERBS = {

@@ -8,8 +8,8 @@ import pytest
 
 from policies.check import Checker
 from policies.exceptions import RuleException
-from policies.findings import Severity
 from policies.manifests.objects import Obj
+from policies.rule import Severity
 from policies.rules import RULES
 from tests.toolkit.cli.check.samples import CHECKER, RULE, TODAY, examined, manifest
 from toolkit.cli.check.data_reports import REPORTS, Format

@@ -9,7 +9,7 @@ import pytest
 
 from policies import version
 from policies.check import Checker
-from policies.findings import Severity
+from policies.rule import Severity
 from policies.rules import RULES
 from tests.toolkit.cli.check.samples import RULE, TODAY, examined, manifest
 from toolkit.cli.check import text_report
