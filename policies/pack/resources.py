@@ -11,17 +11,7 @@ from policies.manifests.objects import Obj, opened
 from policies.manifests.values import Path, Tree, Unknown
 from policies.rule import texts
 
-_SENTINELS = frozenset(
-    {
-        proxy.UNKNOWN_BOOLEAN_VALUE,
-        proxy.UNKNOWN_NUMBER_VALUE,
-        proxy.UNKNOWN_STRING_VALUE,
-        proxy.UNKNOWN_ARRAY_VALUE,
-        proxy.UNKNOWN_ASSET_VALUE,
-        proxy.UNKNOWN_ARCHIVE_VALUE,
-        proxy.UNKNOWN_OBJECT_VALUE,
-    }
-)
+_SENTINELS = frozenset(value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_"))
 
 
 class Properties:
@@ -62,15 +52,8 @@ _PATCH = "Patch"
 _LIST = "List"
 _COMPOSED = frozenset({"yaml", "helm.sh", "kustomize"})
 """What the Kubernetes provider's package has beside objects: charts and folders, which register their objects."""
-_OF_THE_SERVER = frozenset(
-    {
-        ("status",),
-        *(
-            ("metadata", field)
-            for field in ("managedFields", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink")
-        ),
-    }
-)
+_SERVER_METADATA = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink")
+_OF_THE_SERVER = frozenset({("status",), *(("metadata", field) for field in _SERVER_METADATA)})
 """What an object has once it is on the cluster, and no manifest declares."""
 
 

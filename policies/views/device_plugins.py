@@ -27,20 +27,8 @@ _INTERVAL = "periodicUpdateInterval"
 _TOP = (_LIST, _INTERVAL)
 _KEYS = ("resourceName", "resourcePrefix", "rdmaHcaMax", "devices", "selectors")
 _NO_PCI_DRIVERS = frozenset(
-    {
-        "irdma",
-        "mlx5_ib",
-        "mlx4_ib",
-        "bnxt_re",
-        "qedr",
-        "iw_cxgb4",
-        "i40iw",
-        "mana_ib",
-        "ib_core",
-        "ib_uverbs",
-        "ib_ipoib",
-    }
-    | {"rdma_cm", "rdma_ucm", "rdma_rxe", "siw"}
+    {"irdma", "mlx5_ib", "mlx4_ib", "bnxt_re", "qedr", "iw_cxgb4", "i40iw", "mana_ib", "ib_core", "ib_uverbs"}
+    | {"ib_ipoib", "rdma_cm", "rdma_ucm", "rdma_rxe", "siw"}
 )
 """RDMA drivers and modules above the one that a PCI device is bound to, which the plugin compares."""
 _PCI_DRIVERS = {"irdma": "ice or i40e", "mlx5_ib": "mlx5_core", "mlx4_ib": "mlx4_core", "bnxt_re": "bnxt_en"}

@@ -17,6 +17,7 @@ _MOST = 200
 _KUBELET = "nodes/proxy"
 # Subresources by which nothing is changed that counts here.
 _HARMLESS = frozenset({"finalizers", "scale", "log", "metrics", "stats", "eviction"})
+_CONNECTING = frozenset({EVERY, "get", "create", "update", "patch"})
 _COMMANDS = ("pods/exec", "pods/attach", "pods/ephemeralcontainers")
 _SECRETS = "secrets"
 _WORKLOADS: Mapping[str, frozenset[str]] = {
@@ -133,13 +134,7 @@ def _excessive(right: _Right, *, everywhere: bool) -> Iterator[str]:
 def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
     if right.all:
         return
-    if any(right.on("", resource) for resource in _COMMANDS) and right.verbs & {
-        EVERY,
-        "get",
-        "create",
-        "update",
-        "patch",
-    }:
+    if right.verbs & _CONNECTING and any(right.on("", resource) for resource in _COMMANDS):
         yield "run commands in pods"
     if right.on("", _SECRETS) and right.verbs & (_READ | _CHANGE):
         yield "read secrets" if right.verbs & _READ else "change secrets"

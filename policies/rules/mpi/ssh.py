@@ -21,23 +21,8 @@ from policies.views.command_lines import Command, commands, text
 _WRAPPERS = frozenset({"exec", "command", "nohup", "env", "tini", "dumb-init", "catatonit", "sudo", "--", "-g", "-s"})
 _PLAIN = frozenset(
     {"sleep", "tail", "cat", "true", "false", "echo", "printf", "date", "hostname", "ls", "mkdir", "chmod", "chown"}
-    | {
-        "cd",
-        "export",
-        "set",
-        "ulimit",
-        "trap",
-        "wait",
-        ":",
-        "while",
-        "do",
-        "done",
-        "then",
-        "fi",
-        "exit",
-        "sync",
-        "read",
-    }
+    | {"cd", "export", "set", "ulimit", "trap", "wait", ":", "while", "do", "done", "then", "fi", "exit"}
+    | {"sync", "read"}
     | {"nvidia-smi", "ibstat", "ibv_devinfo", "torchrun", "deepspeed", "accelerate"}
     | LAUNCHERS
 )

@@ -12,6 +12,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Pod
 from policies.manifests.values import Tree, Unknown, brief, entries, mapping, read
 from policies.rule import ALL_KINDS, Rule, Severity
+from policies.scc.checks import SAFE_SYSCTLS
 from policies.views.nodes import DISKS, OWN, is_system_path
 from policies.views.runtime import names_devices
 from policies.views.tenants import AGENTS, Infrastructure
@@ -39,12 +40,7 @@ class PodConfined(Infrastructure):
         description="SELinux types that a container may name (source: baseline of the Pod Security Standards)",
     )
     sysctls: tuple[str, ...] = Field(
-        default=(
-            *("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start"),
-            *("net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports"),
-            *("net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl"),
-            *("net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"),
-        ),
+        default=SAFE_SYSCTLS,
         description="sysctls that a pod may set (source: baseline of the Pod Security Standards)",
     )
     crio_devices: tuple[str, ...] = Field(
