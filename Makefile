@@ -167,5 +167,4 @@ bench: $(DEV_STAMP) ## run the benchmarks: start-up, policies, reading of logs, 
 	@$(RUN) -m bench.policies
 	@$(RUN) -m bench.evidence
 	@$(RUN) -m bench.datasets
-	@$(RUN) -m bench.staging
 	@$(RUN) -m bench.scale
