@@ -42,8 +42,7 @@ def _nodes_confine_pods(subject: Obj, _: Inventory, __: Parameters) -> Iterator[
             if file.text:
                 yield subject.violation(f"writes {file.name[:200]}, of which only 64 KiB are read", *file.place)
             else:
-                message = f"the content of {file.name[:200]} is not in the manifest"
-                yield subject.unverified(message, *file.place)
+                yield subject.unverified(f"the content of {file.name[:200]} is not in the manifest", *file.place)
 
 
 def _effects(file: Text, name: str) -> Iterator[str]:

@@ -68,8 +68,7 @@ def _scale_class_parameters(subject: Obj, _: Inventory, __: Parameters) -> Itera
     parameters = {key: value for key in subject.mapping(_PARAMETERS) if (value := subject.text(_PARAMETERS, key))}
     for key, (form, words) in _FORMS.items():
         if key in parameters and re.fullmatch(form, parameters[key]) is None:
-            message = f"{key} is {parameters[key][:80]}"
-            yield subject.violation(message, _PARAMETERS, key).with_remedy(f"Write {words}")
+            yield subject.violation(f"{key} is {parameters[key][:80]}", _PARAMETERS, key).with_remedy(f"Write {words}")
     for key, others in _excluded(parameters):
         for other in others:
             if other in parameters:
