@@ -117,11 +117,7 @@ def _with_context(
         return replace(settled_review, cautions=(*settled_review.cautions, *facts))
     cluster = session.cluster(stack)
     # What an unfinished update has made is there as well, and the next one takes it.
-    existing: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    if not settled_review.unsettled:
-        existing = (*live_objects.existing_cautions(review, cluster.find, stack.options),)
-        lost = (*live_objects.removed_field_cautions(review, cluster.find, cluster.dry_run),)
+    met = () if settled_review.unsettled else live_objects.cautions(review, cluster, stack.options)
     declared = {*_declared(review)}
     stray = (
         *transforms.unused(stack.settings.extra, declared),
@@ -130,9 +126,7 @@ def _with_context(
     own = {(resource.kind, path(resource)) for after in (False, True) for resource in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(stack.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(
-        settled_review, cautions=(*settled_review.cautions, *facts, *existing, *lost, *stray, *others), ending=ending
-    )
+    return replace(settled_review, cautions=(*settled_review.cautions, *facts, *met, *stray, *others), ending=ending)
 
 
 def _declared(review: Review) -> Iterator[str]:

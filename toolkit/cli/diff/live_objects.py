@@ -6,13 +6,14 @@ what is not declared. Previews do not show that (pulumi-kubernetes 4.34: ownersh
 A CustomResourceDefinition is replaced, and loses what any client wrote.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.apis import field_owners, kinds
 from core.wording import plural
 from toolkit.cli.shared import recorded_inputs
-from toolkit.cli.shared.cluster_client import RefusedError
+from toolkit.cli.shared.checkpoints.objects import Live
+from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.recorded_inputs import Trial
 from toolkit.review import paths
@@ -20,9 +21,13 @@ from toolkit.review.model import Op, Resource, Review
 from toolkit.review.paths import Path
 from toolkit.review.sentences import enumerated, name, title
 
-Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
-"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
 _SHOWN = 3
+
+
+def cautions(review: Review, cluster: Cluster, options: str) -> Iterator[str]:
+    """Yield a sentence for all of it; `options` name the stack on a command line."""
+    yield from existing_cautions(review, cluster.find, options)
+    yield from removed_field_cautions(review, cluster.find, cluster.dry_run)
 
 
 def existing_cautions(review: Review, live: Live, options: str) -> Iterator[str]:

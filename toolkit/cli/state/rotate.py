@@ -48,7 +48,7 @@ def command(
     In its settings and in its state.
     """
     stack = stacks.read(stack_name, name)
-    _require_private(stack)
+    require_private(stack)
     with session.exclusive(stack):
         running = session.engine(stack)
         backend = stack.backend
@@ -56,7 +56,7 @@ def command(
         session.prepare(stack, running)
         new = None
         if secrets_provider == PASSPHRASE:
-            new = _new_passphrase(stack, passphrase_file)
+            new = new_passphrase(stack, passphrase_file)
         done = rotate(stack, running, selection.tags(stack, backend), secrets_provider, new)
     print_text(
         f"the secrets of stack {stack_name} have a new key, recorded in {done.settings}; all decrypt to the same "
@@ -76,10 +76,11 @@ def command(
         print_text(f"write `state.secrets_provider: {secrets_provider}` into {file}")
 
 
-def _new_passphrase(stack: Stack, file: Path | None) -> str:
+def new_passphrase(stack: Stack, file: Path | None) -> str:
+    """Return the passphrase in a file or, without one, a random one where no user gives any, else what is entered."""
     if file is not None:
-        return _passphrase_from(file)
-    if not _given_by_user(stack):
+        return passphrase_from(file)
+    if not given_by_user(stack):
         return secrets.token_urlsafe(_BYTES)
     if not sys.stdin.isatty():
         raise Problem(
@@ -108,7 +109,7 @@ def rotate(stack: Stack, running: Engine, tags: Mapping[str, str], provider: str
     """
     settings = stack.copy if stack.keeps_secrets else stack.file
     if provider == PASSPHRASE:
-        _require_usable(new or "")
+        require_usable(new or "")
     exported = access.export(running)
     backup = access.backup_place(stack, "before-rotation")
     access.write_backup(stack.name, exported, tags, backup)
@@ -190,7 +191,7 @@ def _require_new(before: Mapping[str, Any], after: Mapping[str, Any], provider: 
         )
 
 
-def _passphrase_from(file: Path) -> str:
+def passphrase_from(file: Path) -> str:
     """Return the passphrase in a file, as the engine reads it."""
     try:
         return file.read_text().strip()
@@ -198,7 +199,7 @@ def _passphrase_from(file: Path) -> str:
         raise Problem(f"the new passphrase cannot be read: {error.strerror}: {file}") from None
 
 
-def _require_usable(new: str) -> None:
+def require_usable(new: str) -> None:
     """Raise Problem for a passphrase that the engine would read otherwise than it was meant."""
     if not new:
         raise Problem("the new passphrase is empty", "Use one that cannot be guessed.")
@@ -206,7 +207,7 @@ def _require_usable(new: str) -> None:
         raise Problem("the new passphrase has space around it, or lines", "The engine would read it otherwise.")
 
 
-def _require_private(stack: Stack) -> None:
+def require_private(stack: Stack) -> None:
     """Raise Problem for a stack whose passphrase is public, or that other clusters share."""
     if stack.simulated and not stack.keeps_secrets:
         raise Problem(
@@ -215,6 +216,6 @@ def _require_private(stack: Stack) -> None:
         )
 
 
-def _given_by_user(stack: Stack) -> bool:
+def given_by_user(stack: Stack) -> bool:
     """Whether the passphrase of today is one that a user gives."""
     return not stack.keeps_secrets or environment.has_passphrase(os.environ)

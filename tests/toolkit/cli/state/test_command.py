@@ -241,14 +241,14 @@ def test_passphrases(tmp_path: Path, stack: Stack) -> None:
     """A new passphrase is read from a file; one that the engine would read differently is refused."""
     file = tmp_path / "new"
     file.write_text("words of mine\n")
-    assert rotate._passphrase_from(file) == "words of mine"
+    assert rotate.passphrase_from(file) == "words of mine"
     with pytest.raises(Problem, match="cannot be read"):
-        rotate._passphrase_from(tmp_path / "none")
+        rotate.passphrase_from(tmp_path / "none")
     for wrong in ("", " a", "a\nb"):
         with pytest.raises(Problem, match="the new passphrase"):
-            rotate._require_usable(wrong)
-    assert len({rotate._random() for _ in range(3)}) == 3
-    assert rotate._given_by_user(stack)
+            rotate.require_usable(wrong)
+    assert rotate.given_by_user(stack)
+    assert len({rotate.new_passphrase(read_stack("pytorch"), None) for _ in range(3)}) == 3
 
 
 def test_a_restore_over_what_came_meanwhile_is_refused(
@@ -269,10 +269,10 @@ def test_a_restore_over_what_came_meanwhile_is_refused(
     plan = restore.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
     backend.store.write(_KEY, _state("a", "of another update"))
     with pytest.raises(Problem, match="was changed meanwhile"):
-        restore.carry_out(engine, backend, plan, tmp_path / "backup")
+        access.write(engine, backend, plan.present, plan.document, tmp_path / "backup")
     assert imported == []
     backend.store.write(_KEY, _state("a"))
-    restore.carry_out(engine, backend, plan, tmp_path / "backup")
+    access.write(engine, backend, plan.present, plan.document, tmp_path / "backup")
     assert len(imported) == 1
 
 
@@ -284,4 +284,4 @@ def test_a_damaged_state_that_was_repaired_meanwhile_is_not_overwritten(stack: S
     plan = restore.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
     backend.store.write(_KEY, _state("a"))
     with pytest.raises(Problem, match="was changed meanwhile"):
-        restore.carry_out(engine, backend, plan, tmp_path / "backup")
+        access.write(engine, backend, plan.present, plan.document, tmp_path / "backup")
