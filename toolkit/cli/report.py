@@ -9,7 +9,7 @@ import typer
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption, write_text
-from toolkit.evidence.records import ROUNDS, Kept, Records, RecordsError, Run, read
+from toolkit.evidence.records import FILE, ROUNDS, Kept, Records, RecordsError, Run, read
 from toolkit.evidence.report.changes import REPEATS, Comparison
 from toolkit.evidence.report.comparison import NotComparableError, compare
 from toolkit.evidence.report.markdown import markdown
@@ -101,10 +101,9 @@ def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kep
         records = read(Path(run))
         return records, records.last()
     # Imported here: settings are not needed for a file, and take a quarter of a second.
-    from toolkit.cli.shared import results  # noqa: PLC0415
     from toolkit.cli.shared import stack as stacks  # noqa: PLC0415
 
-    records = read(results.file(stacks.read(stack, name)))
+    records = read(stacks.read(stack, name).results / FILE)
     return records, records.last() if run is None else records.find(run)
 
 

@@ -13,11 +13,10 @@ from tests.support.messages import has
 from tests.support.states import on_real_cluster
 from tests.toolkit.evidence import samples
 from toolkit.cli.app import app
-from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.evidence.records import ROUNDS, Run, append
+from toolkit.evidence.records import FILE, ROUNDS, Run, append
 
 RUNNER = CliRunner()
 
@@ -71,7 +70,7 @@ def test_a_missing_package_is_named_with_the_file_that_installs_it(
 
 def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, sim_home: Path, drawn: list[Run]) -> None:
     """Without a file the report is of the stack's last run on its cluster, and prints where it is."""
-    file = results.file(stacks.read("dev", "mine"))
+    file = stacks.read("dev", "mine").results / FILE
     assert file == sim_home / "mine" / "results" / "dev" / "runs.jsonl"
     kept(file, samples.good(), samples.good(1))
     output = tmp_path / "out" / "deep"
@@ -103,7 +102,7 @@ def test_the_rounds_of_the_suite_are_drawn_beside_the_run(tmp_path: Path, monkey
 
 def test_results_of_real_clusters_are_in_the_checkout() -> None:
     """Results of a real cluster are in a folder of the checkout that git ignores."""
-    assert results.file(on_real_cluster(stacks.read("prod"))) == ROOT / ".hpc" / "prod" / "runs.jsonl"
+    assert on_real_cluster(stacks.read("prod")).results / FILE == ROOT / ".hpc" / "prod" / "runs.jsonl"
     assert ".hpc/" in (ROOT / ".gitignore").read_text().splitlines()
 
 

@@ -85,6 +85,11 @@ class Stack:
         return own_files() / "logs" / f"{self.name}.log"
 
     @property
+    def results(self) -> Path:
+        """Folder of the results of its jobs: in the home of a simulated cluster, which they go with, else in .hpc."""
+        return (self.home / "results" if self.simulated else ROOT / ".hpc") / self.name
+
+    @property
     def kubeconfig(self) -> Path:
         """Absolute path of the kubeconfig."""
         if self.simulated:

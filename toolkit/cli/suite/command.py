@@ -11,7 +11,6 @@ import typer
 from requests.auth import AuthBase
 
 from core.wording import plural
-from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning, show_rows
 from toolkit.cli.shared.errors import Judging, Problem
@@ -21,7 +20,7 @@ from toolkit.cli.suite import suite_rounds
 from toolkit.cli.verify.options import AllOption
 from toolkit.cli.verify.verdict_tables import json_data, show
 from toolkit.evidence.judge import NOT_ENOUGH, exit_status
-from toolkit.evidence.records import RecordsError, Run, append, read
+from toolkit.evidence.records import ROUNDS, RecordsError, Run, append, read
 from toolkit.evidence.report import history
 
 KIND = Judging
@@ -122,7 +121,7 @@ def judge_rounds(
 
 
 def _of_cluster(stack: Stack, silent: bool) -> list[Run]:
-    file = results.rounds(stack)
+    file = stack.results / ROUNDS
     try:
         runs = [kept.run for kept in read(file)] if file.is_file() else []
         for run in suite_rounds.ended(stack, {run.time for run in runs}, silent=silent):

@@ -15,7 +15,7 @@ from core.apis.kinds import Kind
 from core.progress import SILENT
 from policies.manifests.values import read
 from stacks.settings.tenants import SuiteSettings
-from toolkit.cli.shared import identity, metadata, results, session, stack_checks
+from toolkit.cli.shared import identity, metadata, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import Reporter, print_warning
 from toolkit.cli.shared.errors import Problem
@@ -69,7 +69,7 @@ def ended(stack: Stack, recorded: Container[datetime], *, silent: bool) -> list[
         running.add(max(repeat.round for repeat in repeats))
     fresh = [repeat for repeat in repeats if repeat.round not in running and _time(repeat.round) not in recorded]
     progress = SILENT if silent else Reporter()
-    folder = results.folder(stack) / "suite"
+    folder = stack.results / "suite"
     with progress.step("reading the logs of the suite") as step:
         asked = _repeat_requests(stack, fresh)
         jobs = collect(cluster, [request for _, request in asked], seen, folder, step)

@@ -8,7 +8,6 @@ import typer
 from core.apis.nccl import Transport
 from stacks.programs import Program
 from stacks.settings.origins import SettingsError
-from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Judging, explain
@@ -29,6 +28,7 @@ from toolkit.cli.verify.options import (
 from toolkit.cli.verify.stack_jobs import gather, store
 from toolkit.cli.verify.verdict_tables import conclude, show
 from toolkit.evidence.judge import exit_status, judge
+from toolkit.evidence.records import FILE
 
 KIND = Judging
 
@@ -149,7 +149,7 @@ def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, ev
         try:
             file, number = store(stack, jobs, verdicts)
         except OSError as error:
-            reason = explain(error) or f"{error.strerror or error}: {error.filename or results.file(stack)}"
+            reason = explain(error) or f"{error.strerror or error}: {error.filename or stack.results / FILE}"
             print_warning(f"this result could not be stored, so no report will contain it: {reason}")
         else:
             if not plain:

@@ -11,7 +11,7 @@ from core.apis.kinds import Kind
 from core.progress import SILENT, Progress
 from stacks.resolved.versions import requested
 from stacks.settings.platform import Settings
-from toolkit.cli.shared import identity, results, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.console import Reporter
 from toolkit.cli.shared.errors import Problem
@@ -24,7 +24,7 @@ from toolkit.cli.verify import nodes
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
 from toolkit.evidence.model import NodeFact, NodeFacts
-from toolkit.evidence.records import Run, append
+from toolkit.evidence.records import FILE, Run, append
 from toolkit.evidence.verdict import Job, Request, Verdict
 
 SIMULATED_WAIT = 30.0
@@ -51,7 +51,7 @@ def gather(
     progress = SILENT if silent else Reporter()
     seen = _ended(cluster, stack, {request.job for request in selected}, wait, progress)
     with progress.step("reading the logs of the jobs") as step:
-        jobs = collect(cluster, selected, seen, results.logs(stack), step)
+        jobs = collect(cluster, selected, seen, stack.results / "logs", step)
     if stack.simulated:
         # There a job takes a second or two; only its log has how long it would have taken.
         jobs = [job.model_copy(update={"seconds": None}) for job in jobs]
@@ -107,7 +107,7 @@ def chosen(candidates: Sequence[Request], only: Sequence[str] | None, stack: Sta
 
 def store(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tuple[Path, int]:
     """Add a result to those of the stack; return their file, and its number in it."""
-    file = results.file(stack)
+    file = stack.results / FILE
     run = Run(
         time=datetime.now(UTC),
         stack=stack.name,

@@ -10,10 +10,11 @@ from tests.support.commands import finished
 from tests.support.messages import has
 from tests.support.suite_rounds import FIRST, JOB, SECOND, THIRD, Rounds, runs
 from tests.toolkit.evidence.criteria.cases import TABLE, nccl, slower
-from toolkit.cli.shared import results, session
+from toolkit.cli.shared import session
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.suite import command, suite_rounds
+from toolkit.evidence.records import ROUNDS
 from toolkit.evidence.records import read as stored
 from toolkit.evidence.verdict import Ended
 
@@ -31,7 +32,7 @@ def test_a_round_is_stored_once_and_the_median_is_compared(
     capsys.readouterr()
     assert command.judge_rounds(suite_stack, [], everything=False, plain=True) == 1
     assert sorted(after.read_logs) == sorted(runs(THIRD))
-    rounds = [kept.run for kept in stored(results.rounds(suite_stack))]
+    rounds = [kept.run for kept in stored(suite_stack.results / ROUNDS)]
     assert [f"{each.time:{suite.ROUND_FORMAT}}" for each in rounds] == [FIRST, SECOND, THIRD]
     (job,) = rounds[-1].jobs
     assert (job.request.job, job.ended, len(job.readings)) == (f"training/{JOB}", Ended.SUCCEEDED, 5)
@@ -39,7 +40,7 @@ def test_a_round_is_stored_once_and_the_median_is_compared(
     alerts = [each for each in verdicts if each["criterion"] == "as-fast-as-before"]
     assert {each["status"] for each in alerts} == {"fail"}
     assert all(has(each["measured"], "20.0% worse", "OpenShift 4.21 became 4.22") for each in alerts)
-    assert command.judge_rounds(suite_stack, [str(results.rounds(suite_stack))], everything=False, plain=True) == 1
+    assert command.judge_rounds(suite_stack, [str(suite_stack.results / ROUNDS)], everything=False, plain=True) == 1
 
 
 def test_a_round_under_way_is_left_out(suite_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

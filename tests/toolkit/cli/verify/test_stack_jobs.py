@@ -10,7 +10,7 @@ import pytest
 
 from core.apis.kinds import Kind
 from core.progress import SILENT
-from toolkit.cli.shared import identity, results, session, stack_checks
+from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
@@ -18,6 +18,7 @@ from toolkit.cli.status.overview import OURS
 from toolkit.cli.verify import nodes, stack_jobs
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.stack_jobs import chosen, store, versions
+from toolkit.evidence.records import FILE
 from toolkit.evidence.records import read as runs_of
 from toolkit.evidence.verdict import Ended, Job, Request, Status, Verdict
 
@@ -152,7 +153,7 @@ def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
         source="R-4.1-2",
     )
     file, number = store(dev, [job], [verdict])
-    assert (file, number) == (results.file(dev), 1)
+    assert (file, number) == (dev.results / FILE, 1)
     assert file.is_relative_to(dev.home)
     run = runs_of(file).last().run
     assert run.simulated
