@@ -22,6 +22,8 @@ from toolkit.cli.app import COMMANDS, FORMER_NAMES, app, present_name
 from toolkit.cli.shared.errors import UNJUDGED
 
 _LONGEST = 10
+CLI = ROOT / "toolkit" / "cli"
+_OTHERS = {"__init__", "__main__", "app", "shared"}
 
 
 def _commands() -> Iterator[tuple[str, Any]]:
@@ -133,3 +135,11 @@ def test_a_command_that_is_terminated_removes_its_temporary_files(
     monkeypatch.setattr(toolkit.cli.app, "app", command)
     assert exit_status() == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_or_a_folder_for_each_command() -> None:
+    """A command's code is found by the command's name."""
+    found = {
+        path.stem for path in CLI.iterdir() if path.name != "__pycache__" and (path.is_dir() or path.suffix == ".py")
+    }
+    assert found - _OTHERS == {name.replace("-", "_") for name in COMMANDS}

@@ -11,7 +11,7 @@ from toolkit.cli.init import facts, operator_facts
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.preflight import operand_states
+from toolkit.cli.shared.preflight.update_checks import unready_operands
 
 T = TypeVar("T")
 _RIGHTS = (
@@ -39,7 +39,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     kube_system = next((namespace for namespace in namespaces if metadata.name(namespace) == "kube-system"), {})
     packages = map(operator_facts.package, reader.all(kinds.PACKAGE_MANIFEST))
     deployments = reader.all(kinds.DEPLOYMENT)
-    unready = tuple(operand_states.sentences(reader.all))
+    unready = tuple(unready_operands(reader.all))
     return facts.Cluster(
         version=version,
         uid=metadata.uid(kube_system),

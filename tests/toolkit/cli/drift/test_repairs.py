@@ -8,9 +8,11 @@ from typing import Any, cast
 
 import pytest
 
+from tests.support.commands import finished
 from toolkit.cli.diff import engine_reviews
-from toolkit.cli.drift import repairs
+from toolkit.cli.drift import command, repairs
 from toolkit.cli.drift.repairs import Left, Repair
+from toolkit.cli.shared import session
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
@@ -20,6 +22,7 @@ from toolkit.review.model import Change, Op, Resource, Review
 ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 IMMUTABLE = '422, RoleBinding "mpi" is invalid: roleRef: cannot change roleRef.\n  more'
+RESOURCE = Resource("urn:x::mpi", "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", {"metadata": {"name": "mpi"}})
 
 
 @dataclass
@@ -156,3 +159,23 @@ def test_options_that_do_not_fit() -> None:
         repairs.require_possible("--stack dev", repair=True, replace=None, plan=Path("p"))
     with pytest.raises(Problem, match="Add --repair"):
         repairs.require_possible("--stack dev", repair=False, replace=["A/b"], plan=None)
+
+
+def test_repairs_are_shown_and_not_made(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --repairs the drift is followed by what a repair would leave, in place of the command that repairs."""
+    review = Review(dev.name, (Change(Op.DELETE, RESOURCE, None),))
+    proposed: list[Any] = []
+    monkeypatch.setattr(command, "_reviewed", lambda _: review)
+    monkeypatch.setattr(session, "engine", lambda _: None)
+    monkeypatch.setattr(session, "cluster", lambda _: None)
+
+    def propose(*given: object) -> Repair:
+        proposed.append(given)
+        return Repair((), left=(Left(RESOURCE, "the API server refuses it"),))
+
+    monkeypatch.setattr(repairs, "proposed", propose)
+    status, printed = finished(command.command, "--stack", "dev")
+    assert (status, len(proposed), "--repair` re-applies" in printed) == (command.DRIFTED, 0, True)
+    status, printed = finished(command.command, "--stack", "dev", "--repairs")
+    assert (status, len(proposed)) == (command.DRIFTED, 1)
+    assert "not repaired: RoleBinding mpi: the API server refuses it" in printed

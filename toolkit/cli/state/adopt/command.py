@@ -13,7 +13,8 @@ from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption, file_option, write_text
-from toolkit.cli.shared.preflight import operand_states, update_checks
+from toolkit.cli.shared.preflight import update_checks
+from toolkit.cli.shared.preflight.update_checks import unready_operands
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state.adopt import adoption, candidates, declared, presentation, settings_file
 from toolkit.cli.state.adopt.adoption import Work
@@ -38,7 +39,7 @@ def command(
     stack = stacks.read(stack_name, name)
     with session.exclusive(stack):
         work = _begin(stack)
-        update_checks.show(operand_states.sentences(work.cluster.list))
+        update_checks.show(unready_operands(work.cluster.list))
         matches = candidates.search(work.program.objects, work.recorded(), work.cluster.find, work.cluster.dry_run)
         started = adoption.unfinished(work.program, work.recorded(), stack.settings.adopted, work.cluster)
         chosen = [candidate for candidate in matches if candidate.adoptable]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from core.apis import kinds
 from policies.manifests.values import read
 
 Object = Mapping[str, Any]
@@ -15,6 +16,9 @@ _LONGEST = 600  # characters of an operator's message
 RECOVERED = 15.0
 """Seconds that something must be better for, to count as recovered: a container that ends and is started again runs
 for a moment in between. Longer than the first of the kubelet's pauses between restarts, 10 s, and than a round."""
+_WAITED = frozenset({"create", "update", "create-replacement"})
+_DELETED = frozenset({"delete", "delete-replaced"})
+_JOBS = frozenset({("batch", "Job"), ("kubeflow.org", "MPIJob"), ("trainer.kubeflow.org", "TrainJob")})
 
 
 @dataclass(frozen=True)
@@ -126,3 +130,59 @@ class FailureDuration:
             self._key, self._since = verdict.key, now
         self._better = None
         return now - self._since >= self.failed_after
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One object that the engine waits for: to be ready or, if `deleted`, to be gone."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    deleted: bool = False
+
+    @property
+    def group(self) -> str:
+        """API group, empty for the core one."""
+        return self.api_version.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        """Return kind and name: `Subscription openshift-nfd/nfd`."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+def subject_of(step: Mapping[str, Any]) -> Subject | None:
+    """Return the object of a step of the engine, None for what is not an object or is not waited for."""
+    deleted = step.get("op") in _DELETED
+    if not (deleted or step.get("op") in _WAITED) or not str(step.get("type", "")).startswith("kubernetes:"):
+        return None
+    state = step.get("old") if deleted else step.get("new")
+    inputs = (state or {}).get("inputs") or {}
+    name = read(inputs, "metadata", "name") or read(state, "outputs", "metadata", "name")
+    if not isinstance(name, str) or not isinstance(inputs.get("apiVersion"), str):
+        return None
+    version, kind, namespace = inputs["apiVersion"], str(inputs.get("kind")), read(inputs, "metadata", "namespace")
+    api_kind = kinds.find(version, kind)
+    if not isinstance(namespace, str) or (api_kind is not None and api_kind.scope == "Cluster"):
+        namespace = ""  # the official provider writes one where it does not know the kind
+    return Subject(version, kind, namespace, name, deleted)
+
+
+def failed_job(step: Mapping[str, Any], of: Subject) -> Verdict | None:
+    """Return the failure of a job that the engine has followed to its end: for the engine it is done like any other."""
+    outputs = (step.get("new") or {}).get("outputs") or {}
+    condition = met(outputs, "Failed") if (of.group, of.kind) in _JOBS else None
+    return failed(reason_of(condition)) if condition else None
+
+
+def going(obj: Object) -> Verdict:
+    """Return why an object that is being deleted is still there."""
+    finalizers = read(obj, "metadata", "finalizers") or ()
+    messages = [
+        str(condition.get("message"))
+        for condition in read(obj, "status", "conditions") or ()
+        if obj.get("kind") == "Namespace" and condition.get("status") == "True"
+    ]
+    why = [f"finalizers {', '.join(finalizers)}"] if finalizers else []
+    return waiting("; ".join(["is being deleted", *why, *messages]))

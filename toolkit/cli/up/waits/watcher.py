@@ -18,11 +18,19 @@ from policies.manifests.values import read
 from toolkit.cli.shared import errors, metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.up.waits import subject as subjects
 from toolkit.cli.up.waits.pods import statuses
 from toolkit.cli.up.waits.rules import judge_of
-from toolkit.cli.up.waits.subject import Subject
-from toolkit.cli.up.waits.verdict import FailureDuration, Look, Object, Verdict, waiting
+from toolkit.cli.up.waits.verdict import (
+    FailureDuration,
+    Look,
+    Object,
+    Subject,
+    Verdict,
+    failed_job,
+    going,
+    subject_of,
+    waiting,
+)
 
 FIRST = 4.0
 """Seconds that the engine waits for an object before it is read: most are ready by then."""
@@ -112,7 +120,7 @@ class Watcher:
                 self._step(key, event[key]["metadata"])
 
     def _step(self, key: str, step: Mapping[str, Any]) -> None:
-        subject = subjects.subject(step)
+        subject = subject_of(step)
         with self._lock:
             if key == "resourcePreEvent" and subject is not None:
                 self._started[f"{step['op']} {step['urn']}"] = subject, self._clock()
@@ -120,7 +128,7 @@ class Watcher:
                 self._started.pop(f"{step['op']} {step['urn']}", None)
         if key == "resOpFailedEvent":
             self._break()
-        elif key == "resOutputsEvent" and subject is not None and (end := subjects.failed_job(step, subject)):
+        elif key == "resOutputsEvent" and subject is not None and (end := failed_job(step, subject)):
             self._failed_jobs[subject] = end
             self._break()
 
@@ -169,7 +177,7 @@ class Watcher:
         if live is None:
             return waiting("" if subject.deleted else "it is not on the cluster yet")
         if subject.deleted:
-            return subjects.going(live)
+            return going(live)
         try:
             return judge_of(subject.group, subject.kind)(live, look)
         except Problem:

@@ -1,20 +1,29 @@
 """Manifests of a stack's own, and where its jobs fit, before an update."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support.commands import finished
+from tests.support.messages import has
 from tests.support.recorded import OURS
+from tests.support.wait_objects import condition
 from toolkit.cli.pulumi import command as pulumi
 from toolkit.cli.shared import console
 from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.preflight import update_checks
+from toolkit.cli.shared.preflight.update_checks import unready_operands
 from toolkit.cli.shared.stack import Stack, read
+from toolkit.review.sentences import bare
 
 SERVICE = """\
 apiVersion: v1
@@ -96,3 +105,64 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     assert printed == []
     assert finished(pulumi.command, "preview", "--stack", "dev", "--diff")[0] == 0
     assert len(printed) == 2
+
+
+def facts(kind: Kind, status: dict[str, Any]) -> list[str]:
+    """Return the sentences about an object with a status."""
+    found = {"metadata": {"name": "x", "namespace": "ns"}, "status": status}
+    return [*map(bare, unready_operands(lambda each: [found] if each == kind else []))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "parts"),
+    [
+        (
+            kinds.CLUSTER_POLICY,
+            {
+                "state": "notReady",
+                "conditions": [
+                    condition("Ready", "False", "Error"),
+                    condition("Error", "True", "OperandNotReady", "states not ready: [state-driver]"),
+                ],
+            },
+            ("state notReady", "Error is True (OperandNotReady: states not ready: [state-driver])"),
+        ),
+        (kinds.CLUSTER_POLICY, {}, ("no state",)),
+        (
+            kinds.NIC_CLUSTER_POLICY,
+            {"state": "notReady", "reason": "no nodes", "appliedStates": [{"name": "state-OFED", "state": "notReady"}]},
+            ("state notReady", "no nodes", "state-OFED is notReady"),
+        ),
+        (
+            kinds.NODE_FEATURE_DISCOVERY_V1,
+            {"conditions": [condition("Available", "False", "Gone", "no workers"), condition("Degraded", "True")]},
+            ("Available is False (Gone: no workers)", "Degraded is True"),
+        ),
+    ],
+)
+def test_what_is_not_ready_is_a_fact(kind: Kind, status: dict[str, Any], parts: Sequence[str]) -> None:
+    """The sentence has kind, name, state and what the operator reports."""
+    (said,) = facts(kind, status)
+    assert has(said, f"{kind.kind} ns/x", "not ready already", *parts)
+
+
+def test_what_is_ready_is_none() -> None:
+    """An object that is ready is no fact, nor is one whose operator reports nothing in conditions."""
+    assert facts(kinds.CLUSTER_POLICY, {"state": "ready"}) == []
+    assert (
+        facts(kinds.NODE_FEATURE_DISCOVERY_V1, {"conditions": [condition("Available"), condition("Degraded", "False")]})
+        == []
+    )
+    assert facts(kinds.NMSTATE, {}) == []
+
+
+def test_what_cannot_be_read_is_said() -> None:
+    """A kind that the user may not list is not taken for ready."""
+
+    def refuse(kind: Kind) -> list[dict[str, Any]]:
+        if kind == kinds.CLUSTER_POLICY:
+            raise RefusedError("refused", "", "403, forbidden")
+        return []
+
+    (said,) = unready_operands(refuse)
+    assert has(bare(said), "ClusterPolicy", "could not be determined", "403, forbidden")

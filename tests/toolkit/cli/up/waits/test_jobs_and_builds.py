@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.apis import kinds
+from core.apis import kinds, names
 from tests.support.messages import has
 from tests.support.wait_objects import NOTHING, condition, ended, event, look, meta, pod, waits
 from toolkit.cli.up.waits.rules import judge_of
@@ -15,7 +15,8 @@ IMAGE = "image-registry.openshift-image-registry.svc:5000/ns/train:1"
 
 def judged(kind: kinds.Kind, status: dict[str, Any], around: Look = NOTHING, **more: Any) -> Verdict:
     """Return the verdict on job `x`."""
-    return judge_of(kind.group, kind.kind)({"metadata": meta("x"), "spec": {}, "status": status, **more}, around)
+    job = {"kind": kind.kind, "metadata": meta("x"), "spec": {}, "status": status, **more}
+    return judge_of(kind.group, kind.kind)(job, around)
 
 
 def build(number: int, phase: str, **more: Any) -> dict[str, Any]:
@@ -134,3 +135,40 @@ def test_a_stream_is_done_by_its_tag_and_fails_by_the_newest_build_of_it() -> No
     assert judged_stream(filled, wrong).state == "done"
     other = {**filled, "metadata": meta("train", annotations={"hpc.pulumi/awaited": "2"})}
     assert has(judged_stream(other, wrong).message, "tag 2", "`oc -n ns start-build train`")
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"conditions": [condition("Complete")]}, ("done", "")),
+        (
+            {"conditions": [condition("Failed", "True", "TrainingRuntimeNotSupported", "no such runtime")]},
+            ("failing", "TrainingRuntimeNotSupported: no such runtime"),
+        ),
+        (
+            {"conditions": [condition("Suspended", "True", "Suspended", "TrainJob is suspended")]},
+            ("waiting", "suspended: its queue has not admitted it yet"),
+        ),
+        ({"jobsStatus": [{"name": "node", "active": 1}]}, ("waiting", "it runs")),
+        ({}, ("waiting", "it has not started yet")),
+    ],
+)
+def test_a_train_job_is_judged_by_its_conditions(status: dict[str, Any], expected: tuple[str, str]) -> None:
+    """A TrainJob is done, failed with the controller's message, suspended by a queue, running or not yet."""
+    found = judged(kinds.TRAIN_JOB, status)
+    assert (found.state, found.message) == expected
+
+
+def test_pods_are_found_by_their_jobset() -> None:
+    """The JobSet has the name of the TrainJob, and the Job between them another."""
+    mine = pod("x-node-0-1-abcde", waits("ImagePullBackOff", "no such host"), labels={names.JOBSET_NAME: "x"})
+    found = judged(kinds.TRAIN_JOB, {}, look((kinds.POD, [mine])))
+    assert (found.state, found.container) == ("failing", "main")
+
+
+def test_pods_that_are_refused_are_the_jobs_of_its_jobset() -> None:
+    """An SCC refuses the pods of the Job, which the JobSet owns."""
+    job = {"kind": "Job", "metadata": meta("x-node-0", labels={names.JOBSET_NAME: "x"})}
+    forbidden = event("x-node-0", "FailedCreate", "pods x is forbidden: no scc", kind="Job")
+    found = judged(kinds.TRAIN_JOB, {}, look((kinds.JOB, [job]), (kinds.EVENT, [forbidden])))
+    assert "no scc" in found.message

@@ -14,8 +14,17 @@ from tests.support.wait_objects import condition, ended, meta, pod, waits
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.up.waits.rules import judge_of
-from toolkit.cli.up.waits.subject import Subject, going, subject
-from toolkit.cli.up.waits.verdict import DONE, RECOVERED, FailureDuration, failed, failing, waiting
+from toolkit.cli.up.waits.verdict import (
+    DONE,
+    RECOVERED,
+    FailureDuration,
+    Subject,
+    failed,
+    failing,
+    going,
+    subject_of,
+    waiting,
+)
 from toolkit.cli.up.waits.watcher import AGAIN, FIRST, Watcher, last_lines
 
 URN = "urn:pulumi:dev::hpc::kubernetes:operators.coreos.com/v1alpha1:Subscription::nfd"
@@ -299,7 +308,7 @@ def test_failures_count_when_they_last() -> None:
 )
 def test_objects_of_the_engines_steps(given: dict[str, Any], found: Subject | None) -> None:
     """Objects that the engine creates, changes or deletes are read; components and objects of unknown name are not."""
-    assert subject(given) == found
+    assert subject_of(given) == found
 
 
 def test_what_is_being_deleted_names_what_blocks_it() -> None:
