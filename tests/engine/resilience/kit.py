@@ -11,8 +11,7 @@ import yaml
 
 from tests.engine.kit import Cluster, Stack
 from toolkit.cli.shared import cluster_client
-from toolkit.cli.shared.backends.backend import Backend
-from toolkit.cli.shared.backends.choice import of_url
+from toolkit.cli.shared.backends.backend import Backend, of_url
 from toolkit.cli.shared.checkpoints import interrupted
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.paths import PROJECT

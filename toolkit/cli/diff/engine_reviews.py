@@ -119,5 +119,4 @@ def _remedied(review: Review) -> Review:
     """Add what to do about an error whose message is the engine's."""
     if not _PASSPHRASE.search(review.failed):
         return review
-    remedy = WRONG_PASSPHRASE
-    return replace(review, failed=f"{review.failed}\n{remedy}")
+    return replace(review, failed=f"{review.failed}\n{WRONG_PASSPHRASE}")

@@ -8,7 +8,7 @@ made for is written into its file, in a key that the engine does not read.
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from core.files import write_atomically
 from toolkit.cli.shared import settings_copy
+from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
@@ -118,8 +119,7 @@ def broken(messages: str) -> bool:
 
 
 def _resources(running: Engine) -> dict[str, Any]:
-    exported: Mapping[str, Any] = json.loads(running.call("stack", "export", "--stack", running.stack))
-    deployment = exported.get("deployment") or {}
+    deployment = access.export(running).get("deployment") or {}
     return {key: deployment.get(key) or [] for key in _STATE}
 
 

@@ -29,6 +29,7 @@ _WAITING = b"terminated: waiting for the engine to record its progress\n"
 _POLL = 0.1  # seconds between two reads of the event log
 _CANCELLING = "received; cancelling"
 """What the engine prints at the first signal to end."""
+_LAST = 20  # lines of what the engine printed, in a message
 _LOCK_POLL = 0.3  # seconds between two searches for the engine's lock
 _KILLED = "the engine was killed (signal {signal})\nRun the same command again: it repairs what was interrupted."
 _NO_LOGIN = "PULUMI_ACCESS_TOKEN must be set"
@@ -247,10 +248,5 @@ def _show(item: Operation | Message) -> None:
         console.print(f"    {item.text}")
 
 
-def _last(text: str, lines: int = 20) -> str:
-    return "\n".join(text.strip().splitlines()[-lines:])
-
-
-def inherited(changes: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with `changes`."""
-    return {**os.environ, **changes}
+def _last(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_LAST:])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core import simulated
 from toolkit.cli.shared import settings_copy
-from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.backend import BACKEND_URL
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
@@ -45,14 +45,14 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
 
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),
-            choice.URL: backend.of_cluster(stack.home).url,
+            BACKEND_URL: backend.of_cluster(stack.home).url,
             "PULUMI_HOME": str(stack.pulumi_home),
         }
         if backend.recorded(stack.home) == backend.SIMULATED:
             result |= backend.keys(stack.home)
     elif stack.settings.state and stack.settings.state.backend:
-        result[choice.URL] = stack.backend_url or ""
-    if result.get(choice.URL, outer.get(choice.URL, "")).startswith("s3:"):
+        result[BACKEND_URL] = stack.backend_url or ""
+    if result.get(BACKEND_URL, outer.get(BACKEND_URL, "")).startswith("s3:"):
         result[COMPRESS] = outer.get(COMPRESS) or "true"
     passphrase = passphrase_file(stack, outer)
     if passphrase is not None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from core.files import locked
 from stacks.settings.cluster import ClusterSettings
 from toolkit.cli.shared import environment
-from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.backend import BACKEND_URL, require_reachable
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import Reporter, print_text, print_warning
-from toolkit.cli.shared.engine import Engine, inherited
+from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.environment import make_passphrase, require_passphrase
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -75,7 +75,7 @@ def choose_backend(stack: Stack, url: str | None) -> None:
     if not stack.simulated:
         raise Problem(
             f"stack {stack.name} is on a real cluster, and --backend is for simulated ones",
-            f"Name its backend in {stack.platform_file.name} (`state.backend`), or in {choice.URL}.",
+            f"Name its backend in {stack.platform_file.name} (`state.backend`), or in {BACKEND_URL}.",
         )
     from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
 
@@ -94,10 +94,10 @@ def engine(stack: Stack) -> Engine:
             from toolkit.cli.shared.simulated import backend as simulated  # noqa: PLC0415 - for simulated clusters alone
 
             simulated.require_running(backend)
-        choice.require(backend)
+        require_reachable(backend)
         backend.remove_unreadable_attributes(stack.name)
     pulumi = tools.find("pulumi", progress=Reporter())
-    outer = inherited(environment.variables(stack, pulumi, os.environ) | _temporary(stack))
+    outer = {**os.environ, **environment.variables(stack, pulumi, os.environ), **_temporary(stack)}
     _prevent_logs(stack)
     return Engine(pulumi, stack.name, outer, partial(backend.note_lock, stack.name) if backend else None)
 
@@ -108,8 +108,7 @@ def _temporary(stack: Stack) -> dict[str, str]:
         return {}
     from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
 
-    folder = simulated.temporary(stack.home)
-    return {"TMPDIR": str(folder)}
+    return {"TMPDIR": str(simulated.temporary(stack.home))}
 
 
 def _prevent_logs(stack: Stack) -> None:

@@ -13,8 +13,7 @@ from stacks.resolved.locked_data import Locked
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import settings_copy
-from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.backend import Backend, named_url, of_url
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT, own_files
 
@@ -61,7 +60,7 @@ class Stack:
         Raises Problem when the settings name another one than the user does.
         """
         if not self.simulated:
-            return choice.of_url(self.backend_url)
+            return of_url(self.backend_url)
         from toolkit.cli.shared.simulated import backend  # noqa: PLC0415 - for simulated clusters alone
 
         return backend.of_cluster(self.home)
@@ -70,7 +69,7 @@ class Stack:
     def backend_url(self) -> str | None:
         """URL of the backend of a stack on a real cluster; None where no one has named one. Raises as `backend`."""
         named = self.settings.state.backend if self.settings.state else None
-        return choice.named(named, os.environ, self.name)
+        return named_url(named, os.environ, self.name)
 
     @property
     def pulumi_home(self) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from core.wording import plural
-from toolkit.cli.shared.backends import bucket_setup, choice, older_states
-from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend
+from toolkit.cli.shared.backends import bucket_setup, older_states
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, without_login
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, BucketOptions, Finding
 from toolkit.cli.shared.backends.store import FolderStore
@@ -30,7 +30,7 @@ def command(*, backend_url: BackendUrl = None, stack_name: SomeStack = None, nam
     Exit status 1 where a check fails.
     """
     backend, stack = selection.meant(backend_url, stack_name, name)
-    rows = check_backend(backend, stack.options if stack else f"--backend '{choice.without_login(backend.url)}'")
+    rows = check_backend(backend, stack.options if stack else f"--backend '{without_login(backend.url)}'")
     if stack is not None and rows[0].status == GOOD:
         rows += check_stack(backend, stack.name, stack.options)
         if backend.has(stack.name):
@@ -96,8 +96,7 @@ def check_passphrase(stack: Stack, running: Engine) -> Finding:
         running.call("stack", "export", "--show-secrets", "--stack", stack.name)  # decrypts all, and shows none
     except Problem as problem:
         lines = [line for line in str(problem).splitlines() if "passphrase" in line and "warning:" not in line]
-        remedy = WRONG_PASSPHRASE
-        return Finding("key of secrets", BAD, lines[0].strip() if lines else str(problem), remedy)
+        return Finding("key of secrets", BAD, lines[0].strip() if lines else str(problem), WRONG_PASSPHRASE)
     return Finding("key of secrets", GOOD, "opens the state")
 
 

@@ -9,8 +9,8 @@ import typer
 
 from toolkit.cli.shared import session
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.backends import choice, older_states
-from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends import older_states
+from toolkit.cli.shared.backends.backend import BACKEND_URL, Backend, named_url, of_url, without_login
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, Finding
 from toolkit.cli.shared.console import print_text, print_warning, show_rows, styled
 from toolkit.cli.shared.engine import Engine
@@ -38,11 +38,11 @@ def meant(url: str | None, name: str | None, cluster: str | None) -> tuple[Backe
                 f"stack {name} is on a simulated cluster, which has a backend of its own",
                 f"Leave --backend out; `./hpc up {stack.options} --backend ...` chooses one for a new cluster.",
             )
-        url = choice.named(url, {choice.URL: stack.backend_url or url}, stack.name) or url
-    backend = choice.of_url(url)
+        url = named_url(url, {BACKEND_URL: stack.backend_url or url}, stack.name) or url
+    backend = of_url(url)
     if backend is None:
         raise Problem(
-            f"{choice.without_login(url)} is a backend that only the engine can read",
+            f"{without_login(url)} is a backend that only the engine can read",
             "Give s3://BUCKET?... or file:///FOLDER.",
         )
     return backend, stack
@@ -53,7 +53,7 @@ def readable(stack: Stack, backend: Backend | None) -> Backend:
     if backend is None:
         raise Problem(
             f"the backend of stack {stack.name} is unknown, or only the engine can read it",
-            f"Name it in {stack.platform_file.name} (`state.backend`), or in {choice.URL}. Of Pulumi Cloud, and of "
+            f"Name it in {stack.platform_file.name} (`state.backend`), or in {BACKEND_URL}. Of Pulumi Cloud, and of "
             "buckets that are not S3, `backup` and `restore --from` do; the service stores the versions.",
         )
     return backend
@@ -63,7 +63,7 @@ def engine(stack: Stack, backend: Backend) -> Engine:
     """Return the engine, led to a backend that the settings may not name yet."""
     running = session.engine(stack)
     return (
-        running if stack.simulated else replace(running, environment={**running.environment, choice.URL: backend.url})
+        running if stack.simulated else replace(running, environment={**running.environment, BACKEND_URL: backend.url})
     )
 
 

@@ -9,6 +9,7 @@ from core.apis.kinds import Kind
 from core.apis.operators import OPERATORS
 from policies.manifests.values import read
 from stacks.releases import Release
+from toolkit.cli.shared import metadata
 from toolkit.cli.shared.preflight.operator_channels import Examined
 
 Object = Mapping[str, Any]
@@ -37,10 +38,10 @@ def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable
     """
     for kind, state in _STATES:
         for item in ours(kind):
-            yield Part(kind.kind, name(item), *state(item))
+            yield Part(kind.kind, metadata.path(item), *state(item))
     for chosen in (release.node_feature_discovery, release.special_resource):
         if chosen is not None:
-            yield from (Part(chosen.kind, name(item), *_present(item)) for item in ours(chosen))
+            yield from (Part(chosen.kind, metadata.path(item), *_present(item)) for item in ours(chosen))
     for item in everything(kinds.MACHINE_CONFIG_POOL):
         if item["metadata"]["name"] == pool:
             updated = condition(item, "Updated")
@@ -145,9 +146,3 @@ def condition(item: Object, kind: str) -> bool:
     """Whether an object meets a condition."""
     conditions = read(item, "status", "conditions") or ()
     return any(entry["type"] == kind and entry["status"] == "True" for entry in conditions)
-
-
-def name(item: Object) -> str:
-    """Return an object's name, after its namespace's if it is in one."""
-    namespace = read(item, "metadata", "namespace")
-    return f"{namespace}/{item['metadata']['name']}" if namespace else str(item["metadata"]["name"])

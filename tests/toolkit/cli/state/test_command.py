@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 from tests.support.states import on_real_cluster
 from toolkit.cli.shared.backends import bucket_setup
-from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, of_folder
+from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, of_folder, of_url
 from toolkit.cli.shared.backends.bucket import open_bucket
-from toolkit.cli.shared.backends.choice import of_url
 from toolkit.cli.shared.checkpoints import access
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem

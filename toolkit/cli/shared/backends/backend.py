@@ -1,15 +1,23 @@
-"""The engine's own layout of a state backend without a service (it calls it DIY): stacks, locks, tags."""
+"""A state backend without a service (the engine calls it DIY): its layout, and which one a stack has."""
 
 import gzip
 import json
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from toolkit.cli.shared.backends.locks import Lock, is_dead, note
 from toolkit.cli.shared.backends.store import FolderStore, Store
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import PROJECT
+
+if TYPE_CHECKING:
+    from toolkit.cli.shared.backends.bucket import BucketStore
 
 CLUSTER_UID, CLUSTER_SERVER = "hpc:cluster-uid", "hpc:cluster-server"
 """Tags of a stack: the cluster that its state is about."""
@@ -17,6 +25,13 @@ _STACKS = f".pulumi/stacks/{PROJECT}/"
 _LOCKS = f".pulumi/locks/organization/{PROJECT}/"
 _STATES = (".json", ".json.gz")
 _TAGS = ".pulumi-tags"
+BACKEND_URL = "PULUMI_BACKEND_URL"
+_LOGIN = re.compile(r"^(\w[\w+.-]*://)[^/?#]*@")
+_KEYS = (
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    *("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"),
+)
+"""What a bucket's client depends on. The engine reads AWS_REGION; boto3 by itself does not."""
 
 
 @dataclass(frozen=True)
@@ -156,3 +171,67 @@ def of_folder(folder: Path) -> Backend:
     that is killed at that moment leaves a stack that no command can load any more.
     """
     return Backend(f"{folder.as_uri()}?metadata=skip", FolderStore(folder), own=True)
+
+
+def require_reachable(backend: Backend) -> None:
+    """Raise Problem when a bucket cannot be reached."""
+    if urlsplit(backend.url).scheme == "s3":
+        backend.store.read(".pulumi/meta.yaml")
+
+
+def named_url(setting: str | None, outer: Mapping[str, str], stack: str) -> str | None:
+    """Return the URL of the backend of a stack on a real cluster; None where no one has named one.
+
+    Raises Problem when the settings and PULUMI_BACKEND_URL name different ones: a state would be started a second time.
+    """
+    outer_url = outer.get(BACKEND_URL)
+    if setting and outer_url and not _same(setting, outer_url):
+        raise Problem(
+            f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {BACKEND_URL} is "
+            f"{without_login(outer_url)}",
+            f"`unset {BACKEND_URL}`; if the state has moved, change the settings.",
+        )
+    return setting or outer_url or _logged_in(outer)
+
+
+def of_url(where: str | None) -> Backend | None:
+    """Return the backend of a bucket's or folder's URL; None without one, or where only the engine can read it.
+
+    No request is sent to a bucket yet. Raises Problem for a wrong s3:// URL.
+    """
+    scheme = urlsplit(where or "").scheme
+    if where is None or scheme not in ("s3", "file"):
+        return None
+    if scheme == "s3":
+        return Backend(where, bucket_store(where, tuple((name, os.environ.get(name, "")) for name in _KEYS)))
+    path = unquote(where.removeprefix("file://").partition("?")[0])
+    return Backend(where, FolderStore(Path(path).expanduser().absolute()))
+
+
+@lru_cache(maxsize=8)
+def bucket_store(where: str, environment: tuple[tuple[str, str], ...]) -> "BucketStore":
+    """Return a bucket's store: a client takes a tenth of a second to make, and boto3 as long to import."""
+    from toolkit.cli.shared.backends.bucket import open_bucket  # noqa: PLC0415
+
+    return open_bucket(where, {name: value for name, value in environment if value})
+
+
+def _logged_in(outer: Mapping[str, str]) -> str | None:
+    """Return where the user is logged in (`pulumi login`)."""
+    folder = outer.get("PULUMI_CREDENTIALS_PATH") or outer.get("PULUMI_HOME") or Path.home() / ".pulumi"
+    try:
+        current = json.loads((Path(folder) / "credentials.json").read_text()).get("current")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return current if isinstance(current, str) and current else None
+
+
+def without_login(url: str) -> str:
+    """Return a URL as it may be shown: the engine takes some with a password, for databases."""
+    return _LOGIN.sub(r"\1...@", url)
+
+
+def _same(url: str, other: str) -> bool:
+    parts = [urlsplit(address.rstrip("/")) for address in (url, other)]
+    first, second = ((part.scheme, part.netloc, part.path.rstrip("/"), sorted(parse_qsl(part.query))) for part in parts)
+    return first == second

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.manifests.values import read
+from toolkit.cli.shared.backends.older_states import resources
 from toolkit.cli.shared.checkpoints import objects
 from toolkit.cli.shared.checkpoints.interrupted import UNCONFIRMED
 from toolkit.cli.shared.checkpoints.objects import Live, OtherStacks, find_object, made_by_provider, ours
@@ -62,11 +63,11 @@ def fit(
 
     What `others` have does not come back: it went to them since (`./hpc state split`), or has only the same name.
     """
-    recorded = {resource["urn"]: resource for resource in _resources(present) if not resource.get("delete")}
+    recorded = {resource["urn"]: resource for resource in resources(present) if not resource.get("delete")}
     result: list[dict[str, Any]] = []
     renewed: list[str] = []
     gone: list[str] = []
-    for old in _resources(older):
+    for old in resources(older):
         urn, now = old["urn"], recorded.get(old["urn"])
         if old.get("delete"):
             continue  # it was deleted since, or the present state still knows it
@@ -89,9 +90,9 @@ def fit(
 def without(deployment: Mapping[str, Any], others: OtherStacks) -> Restored:
     """Return an older deployment as it was, but for what other stacks have by now: no cluster is queried."""
     gone = {
-        resource["urn"] for resource in _resources(deployment) if others.have(resource, resource.get("outputs") or {})
+        resource["urn"] for resource in resources(deployment) if others.have(resource, resource.get("outputs") or {})
     }
-    kept = [resource for resource in _resources(deployment) if resource["urn"] not in gone]
+    kept = [resource for resource in resources(deployment) if resource["urn"] not in gone]
     if gone:
         kept = _in_order(_without_empty(kept, {}))
     return Restored({**copy.deepcopy(dict(deployment)), "resources": kept, "pending_operations": []}, (), (), (*gone,))
@@ -118,7 +119,7 @@ def _take_leaving(
 ) -> None:
     """Add what an update that was interrupted has replaced and not deleted yet: no other state knows it."""
     keys = {(resource["urn"], resource.get("id")) for resource in result}
-    for leaving in _resources(present):
+    for leaving in resources(present):
         if leaving.get("delete") and (leaving["urn"], leaving.get("id")) not in keys:
             if _is_object(leaving) and not _exists(leaving, live):
                 continue
@@ -152,7 +153,7 @@ def _without_empty(result: list[dict[str, Any]], recorded: Mapping[str, Any]) ->
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     """Return what changes from one deployment to another."""
-    old, new = ({resource["urn"]: resource for resource in _resources(state)} for state in (before, after))
+    old, new = ({resource["urn"]: resource for resource in resources(state)} for state in (before, after))
     both = [urn for urn in new if urn in old and new[urn] != old[urn]]
     changed = tuple(urn for urn in both if new[urn].get("inputs") != old[urn].get("inputs"))
     return Difference(
@@ -161,10 +162,6 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Differenc
         changed,
         tuple(urn for urn in both if urn not in changed),
     )
-
-
-def _resources(deployment: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list(deployment.get("resources") or [])
 
 
 def _is_object(resource: Mapping[str, Any]) -> bool:

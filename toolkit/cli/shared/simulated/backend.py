@@ -6,8 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
 from core.files import write_atomically
-from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import Backend, of_folder
+from toolkit.cli.shared.backends.backend import Backend, bucket_store, of_folder, of_url
 from toolkit.cli.shared.backends.bucket_urls import parse
 from toolkit.cli.shared.backends.store import FolderStore, Version
 from toolkit.cli.shared.errors import Problem
@@ -137,7 +136,7 @@ def of_cluster(home: Path) -> Backend:
         return readable(recorded_url)
     layout = Layout(home)
     if "object-store" in Processes(home).running():
-        return Backend(url(home), choice.bucket(url(home), tuple(keys(home).items())), own=True)
+        return Backend(url(home), bucket_store(url(home), tuple(keys(home).items())), own=True)
     return Backend(url(home), StoppedStore(Files(layout.objects), BUCKET, home.name), own=True)
 
 
@@ -161,7 +160,7 @@ def make_store(home: Path) -> None:
         return
     from toolkit.cli.shared.backends import bucket_parts, bucket_setup  # noqa: PLC0415 - imports boto3
 
-    bucket = choice.bucket(url(home), tuple(keys(home).items()))
+    bucket = bucket_store(url(home), tuple(keys(home).items()))
     if not bucket_setup.exists(bucket):
         bucket_setup.make(bucket)
         for part in bucket_parts.PARTS:
@@ -190,6 +189,6 @@ def keys(home: Path) -> dict[str, str]:
 
 def readable(where: str) -> Backend:
     """Return the backend behind a URL that `checked` has let through."""
-    backend = choice.of_url(where)
+    backend = of_url(where)
     assert backend is not None  # noqa: S101 - a bucket, or a folder
     return backend

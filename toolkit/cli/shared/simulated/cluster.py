@@ -6,8 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import CLUSTER_SERVER
+from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, require_reachable
 from toolkit.cli.shared.console import Reporter
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend, spec
@@ -154,5 +153,7 @@ def choose_backend(stack: Stack, where: str) -> None:
             "cluster (`--name`).",
         )
     if value != backend.SIMULATED:
-        choice.require(backend.readable(value))  # before it is noted: a wrong one would be in the way of the right one
+        require_reachable(
+            backend.readable(value)
+        )  # before it is noted: a wrong one would be in the way of the right one
     backend.record(stack.home, value)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.cli.shared.backends import locks
-from toolkit.cli.shared.backends.backend import Backend, of_folder
-from toolkit.cli.shared.backends.choice import of_url
+from toolkit.cli.shared.backends.backend import Backend, of_folder, of_url
 from toolkit.cli.shared.errors import Problem
 
 DEAD = 2**22 - 1

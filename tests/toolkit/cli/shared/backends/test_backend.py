@@ -11,8 +11,14 @@ from pydantic import ValidationError
 from stacks.settings.stack import StateSettings
 from tests.support.states import on_real_cluster, store, stored, write_state
 from toolkit.cli.shared import environment, session, stack_checks
-from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import CLUSTER_SERVER, of_folder
+from toolkit.cli.shared.backends.backend import (
+    CLUSTER_SERVER,
+    named_url,
+    of_folder,
+    of_url,
+    require_reachable,
+    without_login,
+)
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.errors import Problem
@@ -112,7 +118,7 @@ def test_real_cluster_has_the_backend_that_is_named(
     dev: Stack, setting: str | None, given: str | None, found: str | None
 ) -> None:
     """The backend of a real cluster is that of the settings, else that of the environment."""
-    assert choice.named(setting, {"PULUMI_BACKEND_URL": given} if given else {}, dev.name) == found
+    assert named_url(setting, {"PULUMI_BACKEND_URL": given} if given else {}, dev.name) == found
 
 
 def test_contradiction_is_refused_with_both_values(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +135,9 @@ def test_password_in_a_url_is_not_shown() -> None:
     """Messages show a backend's URL without its password."""
     database = {"PULUMI_BACKEND_URL": "postgres://user:planted@db.example.com/pulumi?x=1"}
     with pytest.raises(Problem, match=r"postgres://\.\.\.@db\.example\.com/pulumi\?x=1") as refused:
-        choice.named("s3://bucket", database, "dev")
+        named_url("s3://bucket", database, "dev")
     assert "planted" not in str(refused.value)
-    assert choice.without_login("s3://bucket?endpoint=https://a@b") == "s3://bucket?endpoint=https://a@b"
+    assert without_login("s3://bucket?endpoint=https://a@b") == "s3://bucket?endpoint=https://a@b"
 
 
 def test_login_of_the_user_is_found_and_left_alone(dev: Stack, tmp_path: Path) -> None:
@@ -182,7 +188,7 @@ def test_store_that_does_not_run_can_be_read_and_is_named(dev: Stack) -> None:
 
 def test_folder_needs_no_bucket(tmp_path: Path) -> None:
     """A backend in a folder needs no bucket."""
-    choice.require(of_folder(tmp_path / "absent"))
+    require_reachable(of_folder(tmp_path / "absent"))
 
 
 @pytest.mark.parametrize(
@@ -236,18 +242,18 @@ def test_the_folder_behind_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for url in ("file://~", f"file://{tmp_path}?metadata=skip", "file://."):
-        found = choice.of_url(url)
+        found = of_url(url)
         assert found is not None
         assert found.store == FolderStore(tmp_path)
         assert found.url == url
     spaced = tmp_path / "a b"
-    assert choice.of_url(of_folder(spaced).url) == replace(of_folder(spaced), own=False)
+    assert of_url(of_folder(spaced).url) == replace(of_folder(spaced), own=False)
 
 
 def test_what_only_the_engine_can_read_has_no_backend_here(bucket_keys: None) -> None:  # noqa: ARG001
     """URLs of other schemes than those of buckets and folders are the engine's alone."""
-    assert choice.of_url("https://api.pulumi.com") is None
-    assert choice.of_url("gs://state") is None
-    found = choice.of_url("s3://state/x?region=us-east-1")
+    assert of_url("https://api.pulumi.com") is None
+    assert of_url("gs://state") is None
+    found = of_url("s3://state/x?region=us-east-1")
     assert found is not None
     assert isinstance(found.store, BucketStore)
