@@ -86,7 +86,6 @@ def command(
 
 
 def _gitops(stack: str, folder: Path, source: str | None, *, argo: bool) -> None:
-    """Write the stack for Argo CD or Flux."""
     path = _path_in_repository(folder)
     if source is not None and (wrong := _wrong_address(source) if argo else _wrong_name(source)):
         raise Problem(f"--source {source}: {wrong}", _SOURCE_REMEDIES[argo])

@@ -172,7 +172,6 @@ def _token(environment: Mapping[str, str], name: str) -> str:
 
 
 def _pull_request(environment: Mapping[str, str]) -> int | None:
-    """Return the number of the pull request that the event is about."""
     path = environment.get("GITHUB_EVENT_PATH")
     try:
         event = json.loads(Path(path).read_text()) if path else {}

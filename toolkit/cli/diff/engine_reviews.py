@@ -47,7 +47,6 @@ def _with_kept(review: Review, stack: Stack) -> Review:
 
 
 def _with_new(review: Review, policies: Mapping[str, Any]) -> Review:
-    """Return a preview with what is new among its findings."""
     if not review.findings:
         return review
     from toolkit.cli.diff import policy_findings  # noqa: PLC0415 - imports the rules and Pulumi: a quarter of a second
@@ -116,7 +115,6 @@ def _trouble(status: int, last: str) -> str:
 
 
 def _remedied(review: Review) -> Review:
-    """Add what to do about an error whose message is the engine's."""
     if not _PASSPHRASE.search(review.failed):
         return review
     return replace(review, failed=f"{review.failed}\n{WRONG_PASSPHRASE}")

@@ -226,6 +226,5 @@ def _errors(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _short(reason: str) -> str:
-    """Return the first line of a server's message, without its number."""
     text = reason.removeprefix(_INVALID).strip()
     return text.splitlines()[0].strip().rstrip(".") if text else ""

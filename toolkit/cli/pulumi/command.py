@@ -127,7 +127,6 @@ def _name(arguments: Sequence[str]) -> str:
 
 
 def _preview(stack: Stack, arguments: Sequence[str]) -> int:
-    """Run the engine's preview, and return its exit status; a policy pack among the arguments replaces the policies."""
     stack.require_served()
     stack.require_passable()
     stack_checks.require_own_cluster(stack)
@@ -159,7 +158,6 @@ def _policies(stack: Stack, arguments: Sequence[str]) -> AbstractContextManager[
 
 
 def _print_variables(stack: Stack) -> None:
-    """Print the environment for plain `pulumi` and `kubectl`, as a shell reads it."""
     if stack.simulated and not stack.kubeconfig.is_file():
         text = f"there is no simulated cluster {stack.cluster_name} yet: `./hpc up {stack.options}` creates it"
         print_notice(text)
@@ -182,7 +180,6 @@ def _print_variables(stack: Stack) -> None:
 
 
 def _is_new(stack: Stack) -> bool:
-    """Whether the stack has no state on its simulated cluster, which runs."""
     if not stack.simulated:
         return False
     from toolkit.cli.shared.simulated import backend, cluster  # noqa: PLC0415 - for simulated clusters alone

@@ -66,7 +66,6 @@ def _short(letters: str, left: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 
 def _project(folder: Path) -> Path | None:
-    """Return the folder of the project that the engine finds from `folder`; None where it finds none."""
     start = folder.resolve()
     return next(
         (

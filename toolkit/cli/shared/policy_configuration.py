@@ -57,7 +57,6 @@ def _located(line: str, settings: Settings) -> str:
 
 
 def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
-    """Return what follows from the other settings for these rules."""
     named: dict[str, Any] = {
         # Constraints of a release that nothing serves are those of the next one that something does.
         "release": settings.version.simulated_as or "4.4",

@@ -76,7 +76,6 @@ def _secrets(value: Any) -> Any:
 
 
 def _over(content: Any, secrets: Mapping[str, Any]) -> dict[str, Any]:
-    """Put secrets into a configuration where it has nothing else."""
     result = dict(content)
     for key, secret in secrets.items():
         own = result.get(key)

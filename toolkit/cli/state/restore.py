@@ -216,7 +216,6 @@ def _group(title: str, urns: tuple[str, ...]) -> list[str]:
 
 
 def _owner(urn: str) -> tuple[str, str]:
-    """Return stack and project of a URN."""
     head, _, rest = urn.removeprefix("urn:pulumi:").partition("::")
     return head, rest.partition("::")[0]
 

@@ -163,7 +163,6 @@ def _change(stack: Stack, running: Engine, provider: str, new: str | None, folde
 
 
 def _with(running: Engine, new: str | None) -> Engine:
-    """Return the engine as it is called from now on."""
     if new is None:
         return running
     outer = {key: value for key, value in running.environment.items() if key != environment.PASSPHRASE_FILE}

@@ -70,7 +70,6 @@ def _own(served: Cluster, adopted: Collection[str], kind: Kind) -> list[dict[str
 
 
 def _kind_and_name(adopted: str) -> tuple[str, str]:
-    """Return the kind and the name, with a namespace where it has one, of an object in the settings."""
     kind, _, path = adopted.partition("/")
     return kind, path
 

@@ -35,8 +35,6 @@ _FOLDER = re.compile(r"(?P<tenant>[a-z0-9-]+)_(?P<run>[a-z0-9-]+-(?P<round>\d{10
 
 
 class _Repeat(NamedTuple):
-    """One run of a job in a round."""
-
     round: str
     job: str
     name: str

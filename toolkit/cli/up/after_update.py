@@ -112,7 +112,6 @@ def _messages(policies: Iterable[tuple[Kind, Driver, Object]], look: Look) -> It
 
 
 def _declared(kind: Kind, steps: Mapping[str, Sequence[Mapping[str, Any]]]) -> bool:
-    """Whether the update has a policy of a kind, changed or not."""
     return any(
         str(step["type"]).startswith(f"kubernetes:{kind.group}/")
         and str(step["type"]).endswith(f":{kind.kind}")

@@ -43,7 +43,6 @@ class Backup:
 
 
 def _backup_folder(stack: Stack) -> Path:
-    """Return where copies go that no one gave a place."""
     if stack.simulated:
         return stack.home / "backups"
     return own_files() / "backups"

@@ -128,7 +128,6 @@ def _take_leaving(
 
 
 def _need(result: list[dict[str, Any]], resource: Mapping[str, Any], recorded: Mapping[str, dict[str, Any]]) -> None:
-    """Add what must be in the state for a resource to be."""
     urns = {entry["urn"] for entry in result if not entry.get("delete")}
     for needed in _above(resource, recorded):
         if needed not in urns:

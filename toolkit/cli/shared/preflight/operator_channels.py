@@ -185,8 +185,6 @@ def require(stack: Stack, cluster: Cluster) -> list[Examined]:
 
 @dataclass(frozen=True)
 class _Existing:
-    """Subscriptions and OperatorGroups of the whole cluster."""
-
     subscriptions: Sequence[Mapping[str, Any]] = ()
     groups: Sequence[Mapping[str, Any]] = ()
     unread: str = ""

@@ -27,8 +27,6 @@ _RENDERED = re.compile(r"rendered-(.+)-[0-9a-f]+")
 
 @dataclass(frozen=True)
 class _Operator:
-    """An operator without a selector of nodes."""
-
     what: str
     features: tuple[str, ...]
     """Labels of node feature discovery, of which it needs one."""
@@ -167,7 +165,6 @@ def _pools(settings: Settings, others: Collection[Node], cluster: Cluster) -> It
 
 
 def _roles(settings: Settings) -> set[str]:
-    """Return the pools that the stack declares MachineConfigs for."""
     if settings.version.ignition_version is None or settings.cluster.hosted:
         return set()
     workers = {settings.machine_config_pool_of(node) for node in settings.workers} if settings.scale_pods else set()

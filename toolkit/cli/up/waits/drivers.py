@@ -213,7 +213,6 @@ def _pod(pod: Object) -> str:
 
 
 def _users(node: str, driver: Driver, look: Look) -> Iterator[str]:
-    """Yield the pods on a node that have devices of a driver and are not done."""
     for pod in look(kinds.POD):
         if _node(pod) != node or read(pod, "status", "phase") in ("Succeeded", "Failed"):
             continue

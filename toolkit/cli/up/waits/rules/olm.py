@@ -121,7 +121,6 @@ def _done(obj: Object) -> bool:
 
 
 def _installing(obj: Object, look: Look) -> Verdict:
-    """Return how far the InstallPlan and the version of a Subscription are."""
     parts = (
         (kinds.INSTALL_PLAN, _plan(obj), judge_plan),
         (kinds.CLUSTER_SERVICE_VERSION, read(obj, "status", "currentCSV"), judge_version),
