@@ -1,4 +1,4 @@
-"""The verdict on an object that an update waits for: done, waiting, failing or failed."""
+"""What an update waits for, by the engine's events, and the verdict on it: done, waiting, failing or failed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
