@@ -26,7 +26,7 @@ def write_comment(path: Path, review: Review) -> Path | None:
     return comment_thread.whole_file(path)
 
 
-def _remove_comment(path: Path) -> None:
+def remove_comment(path: Path) -> None:
     """Remove the files of an earlier review; a link or a device stays."""
     for file in (path, comment_thread.whole_file(path)):
         _remove_file(file)
@@ -57,7 +57,7 @@ def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool
     Earlier files are removed first, so that a command which is killed leaves none either.
     """
     for path in filter(None, (output, as_json)):
-        _remove_comment(path)
+        remove_comment(path)
     try:
         yield
     except typer.Exit:

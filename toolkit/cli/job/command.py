@@ -91,15 +91,11 @@ def command(
     settings, requested_job = requested(request, stacks.read(stack).settings)
     job = requested_job.id
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
-    manifest = heading + _text(manifests_of(settings, stack))
+    manifest = heading + yaml.safe_dump_all(manifests_of(settings, stack), width=120, explicit_start=True)
     _require_allowed(_examined(manifest, job, stack))
     write_text(output, manifest)
     if output != STANDARD_OUTPUT:
         typer.echo(f"job {job} in {output}; start it with `oc create -f {output}`", err=True)
-
-
-def _text(manifests: list[dict[str, Any]]) -> str:
-    return yaml.safe_dump_all(manifests, width=120, explicit_start=True)
 
 
 def _examined(manifest: str, job: str, stack: str) -> Result:

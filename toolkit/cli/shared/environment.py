@@ -128,15 +128,12 @@ def require_passphrase(stack: Stack, environment: Mapping[str, str]) -> None:
             )
         return
     where = stack.copy if stack.keeps_secrets else stack.file
-    if settings_copy.SALT in settings_copy.read(where) and not _readable(environment):
+    readable = has_passphrase(environment) or Path(environment.get(PASSPHRASE_FILE) or "/nowhere").is_file()
+    if settings_copy.SALT in settings_copy.read(where) and not readable:
         raise Problem(
             f"the secrets of stack {stack.name} are encrypted with a passphrase, and none is given",
             f"Set {PASSPHRASE}, or {PASSPHRASE_FILE} to a file with it.",
         )
-
-
-def _readable(environment: Mapping[str, str]) -> bool:
-    return has_passphrase(environment) or Path(environment.get(PASSPHRASE_FILE) or "/nowhere").is_file()
 
 
 def _is_ours(path: Path) -> bool:

@@ -82,7 +82,7 @@ def test_a_review_that_does_not_fit_is_whole_beside(tmp_path: Path) -> None:
     assert whole == tmp_path / "dev.whole.md"
     assert (file.read_text(), whole.read_text()) == (comment.write(LONG), comment.write(LONG, limit=None))
     assert len(file.read_text()) < len(whole.read_text())
-    presentation._remove_comment(file)
+    presentation.remove_comment(file)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -98,7 +98,7 @@ def approval(namespace: str, name: str) -> str:
 
 def unmanaged_problem(place: str, operator: OlmSubscription, cluster: Cluster) -> str:
     """Return why a stack cannot use an operator as it is there; empty where it can."""
-    declared = _declaration(operator.package)
+    declared = next((entry for entry in OPERATORS.values() if entry.package == operator.package), None)
     if declared is None:
         return ""
     groups = declared.api_groups
@@ -139,10 +139,6 @@ def images(deployment: Mapping[str, Any]) -> Iterator[str]:
 def image_name(image: str) -> str:
     """Return the last part of an image's name, without tag and digest."""
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
-
-
-def _declaration(package: str) -> Operator | None:
-    return next((declared for declared in OPERATORS.values() if declared.package == package), None)
 
 
 def minor_version(version: str) -> str:

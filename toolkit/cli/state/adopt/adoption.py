@@ -122,7 +122,7 @@ def _complete(resource: dict[str, Any], candidate: Candidate) -> None:
     resource["protect"] = item.protect
     if item.replacement_trigger is not None:
         resource["replacementTrigger"] = item.replacement_trigger
-    if not _is_imported(resource):
+    if resource.get("propertyDependencies"):  # what each property depends on: a program has registered it
         return
     outputs = fields.merged(resource.get("outputs") or {}, candidate.hints)
     if candidate.declared.kind == _SECRET:
@@ -139,11 +139,6 @@ def _only(inputs: Any, declared: Collection[str]) -> Any:
     if not isinstance(inputs, Mapping) or SIGNATURE in inputs:
         return inputs  # encrypted as a whole
     return {key: value for key, value in inputs.items() if key in declared}
-
-
-def _is_imported(resource: Mapping[str, Any]) -> bool:
-    """Whether no program has registered a resource yet: for each of its properties that says what it depends on."""
-    return not resource.get("propertyDependencies")
 
 
 @dataclass(frozen=True)

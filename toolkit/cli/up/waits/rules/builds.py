@@ -4,7 +4,6 @@ Phases and reasons: openshift/api, build/v1/types.go.
 """
 
 import re
-from collections.abc import Iterable
 
 from core.apis import kinds, names
 from policies.manifests.values import read
@@ -45,7 +44,9 @@ def latest(namespace_: str, stream: str, tag: str, look: Look) -> Object | None:
         for build in look(kinds.BUILD, namespace_)
         if read(build, "spec", "output", "to", "name") == f"{stream}:{tag}"
     )
-    return _newest(mine)
+    return max(
+        mine, key=lambda build: (str(read(build, "metadata", "creationTimestamp")), _number(build)), default=None
+    )
 
 
 def of_image(trouble: Verdict, look: Look) -> Verdict | None:
@@ -74,12 +75,6 @@ def of_image(trouble: Verdict, look: Look) -> Verdict | None:
 def _image(pod: Object, container: str) -> str:
     every = (*(read(pod, "spec", "initContainers") or ()), *(read(pod, "spec", "containers") or ()))
     return next((str(entry.get("image")) for entry in every if entry.get("name") == container), "")
-
-
-def _newest(builds: Iterable[Object]) -> Object | None:
-    return max(
-        builds, key=lambda build: (str(read(build, "metadata", "creationTimestamp")), _number(build)), default=None
-    )
 
 
 def _number(build: Object) -> int:

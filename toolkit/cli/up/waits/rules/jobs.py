@@ -34,7 +34,7 @@ def verdict(job: Object, look: Look) -> Verdict | None:
         return builds.of_image(bad, look) or bad
     if (refused := workloads.refused(_owners(job, look), metadata.namespace(job), look)) is not None:
         return refused
-    text = pods.progress([pod for pod in mine if _phase(pod) in ("Pending", "")], look)
+    text = pods.progress([pod for pod in mine if read(pod, "status", "phase") in ("Pending", "", None)], look)
     return waiting(text) if text else None
 
 
@@ -63,10 +63,6 @@ def _makes_pods(part: Object, job: Object) -> bool:
     return job.get("kind") == kinds.TRAIN_JOB.kind and metadata.labels(part).get(names.JOBSET_NAME) == metadata.name(
         job
     )
-
-
-def _phase(pod: Object) -> str:
-    return str((pod.get("status") or {}).get("phase") or "")
 
 
 def judge_mpi_job(obj: Object, look: Look) -> Verdict:
