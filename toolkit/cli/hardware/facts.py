@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from toolkit.evidence.model import Reading
+
 MOST_CPUS = 8192
 """Logical CPUs that Linux can have (CONFIG_NR_CPUS): a larger number is damaged."""
 NODE = "the node"
@@ -71,13 +73,17 @@ class Facts:
         self.incomplete: list[str] = []
         """Outputs that are cut or damaged, and what they lack."""
 
-    def add(self, subject: str, what: str, value: Any, place: str) -> None:
-        """Record a fact; None is not known. Another value of the same is a contradiction, and the first one stays."""
+    def add(self, subject: str, what: str, value: Any, reading: Reading, line: int | None = None) -> None:
+        """Record a fact of a line, by default of the first one; None is not known.
+
+        Another value of the same is a contradiction, and the first one stays.
+        """
         if value is None:
             return
-        fact = self._facts.setdefault((subject, what), Fact(value, place))
+        own = Fact(value, f"{reading.file}:{line or reading.first_line}")
+        fact = self._facts.setdefault((subject, what), own)
         if fact.value != value:
-            self.contradict(subject, what, fact, Fact(value, place))
+            self.contradict(subject, what, fact, own)
 
     def contradict(self, subject: str, what: str, fact: Fact, other: Fact) -> None:
         """Record that two lines do not agree."""

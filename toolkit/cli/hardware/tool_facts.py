@@ -65,7 +65,7 @@ def gather(readings: Iterable[Reading]) -> Facts:
         if reading.incomplete not in (None, "no legend"):
             facts.incomplete.append(f"{reading.tool} ({reading.file}:{reading.first_line}): {reading.incomplete}")
         if isinstance(reading, HostReading):
-            facts.add(NODE, "pod or host that prints", reading.source or None, f"{reading.file}:{reading.first_line}")
+            facts.add(NODE, "pod or host that prints", reading.source or None, reading)
         take(facts, reading)
     return facts
 
@@ -76,72 +76,67 @@ def _topo(facts: Facts, reading: NvidiaSmiTopo) -> None:
     }
     if reading.devices and not reading.shortened:
         count = sum(device.startswith("GPU") for device in reading.devices)
-        facts.add(NODE, "number of GPUs", count, f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "number of GPUs", count, reading)
     lines = {row.name: row.line for row in reading.rows}
     for device, name in names.items():
         if name is not None and not device.startswith("GPU"):
-            facts.add(name, "column of the matrix", device, f"{reading.file}:{lines.get(device, reading.first_line)}")
+            facts.add(name, "column of the matrix", device, reading, lines.get(device))
     for row in reading.rows:
-        place = f"{reading.file}:{row.line}"
         name = names[row.name]
         if row.name.startswith("GPU"):
-            facts.add(row.name, "CPU affinity", _cpu_list(row.cpu_affinity), place)
-            facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), place)
+            facts.add(row.name, "CPU affinity", _cpu_list(row.cpu_affinity), reading, row.line)
+            facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), reading, row.line)
         for column, path in row.links.items():
             first, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
             between_gpus = row.name.startswith("GPU") and column.startswith("GPU")
             if row.name != column and not (between_gpus and reading.pcie_alone):
-                facts.add(first, f"path to {other}", _PATHS.get(path, path), place)
+                facts.add(first, f"path to {other}", _PATHS.get(path, path), reading, row.line)
     if reading.pcie_alone:
-        facts.add(NODE, "matrix of PCIe alone", True, f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "matrix of PCIe alone", True, reading)
     unnamed = [device for device, name in names.items() if name is None]
     if unnamed or reading.shortened:
-        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", reading)
 
 
 def _smi(facts: Facts, reading: NvidiaSmi) -> None:
     if reading.complete and not reading.queries:
-        facts.add(NODE, "number of GPUs", len(reading.rows), f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "number of GPUs", len(reading.rows), reading)
     for row in reading.rows:
         if row.index is not None:
             short = row.name is not None and row.name.endswith("...")
             if short:
-                facts.add(NODE, "shortened model of the GPUs", row.name, f"{reading.file}:{row.line}")
-            name = None if short else row.name
-            _gpu(facts, f"GPU{row.index}", f"{reading.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
+                facts.add(NODE, "shortened model of the GPUs", row.name, reading, row.line)
+            _gpu(facts, reading, row, f"GPU{row.index}", None if short else row.name)
 
 
 def _smi_query(facts: Facts, reading: NvidiaSmiQuery) -> None:
-    place = f"{reading.file}:{reading.first_line}"
     if reading.attached is not None and reading.attached <= _MOST_GPUS:
-        facts.add(NODE, "number of GPUs", reading.attached, place)
+        facts.add(NODE, "number of GPUs", reading.attached, reading)
     for index, row in enumerate(reading.rows):
-        place = f"{reading.file}:{row.line}"
-        facts.add(NODE, "architecture of the GPUs", row.architecture, place)
+        facts.add(NODE, "architecture of the GPUs", row.architecture, reading, row.line)
         # With -i one GPU is shown, whose index is not printed.
         subject = f"GPU{index}" if reading.attached in (None, len(reading.rows)) else f"GPU at {row.bus}"
-        _gpu(facts, subject, place, row.name, row.bus, row.uuid, row.memory_mib)
+        _gpu(facts, reading, row, subject, row.name)
 
 
-def _gpu(  # noqa: PLR0917 - the columns of a GPU
-    facts: Facts, subject: str, place: str, name: str | None, bus: str | None, uuid: str | None, memory: int | None
-) -> None:
-    facts.add(NODE, "model of the GPUs", name, place)
-    facts.add(NODE, "product of the GPUs", unbranded(name).replace(" ", "-") if name else None, place)
-    facts.add(NODE, "memory of a GPU, MiB", memory, place)
-    facts.add(subject, "PCI address", bus.lower() if bus else None, place)
-    facts.add(subject, "UUID", uuid, place)
+def _gpu(facts: Facts, reading: Reading, row: Any, subject: str, name: str | None) -> None:
+    """Record what a row says of a GPU; a list of GPUs has neither bus nor memory."""
+    bus = getattr(row, "bus", None)
+    facts.add(NODE, "model of the GPUs", name, reading, row.line)
+    facts.add(NODE, "product of the GPUs", unbranded(name).replace(" ", "-") if name else None, reading, row.line)
+    facts.add(NODE, "memory of a GPU, MiB", getattr(row, "memory_mib", None), reading, row.line)
+    facts.add(subject, "PCI address", bus.lower() if bus else None, reading, row.line)
+    facts.add(subject, "UUID", row.uuid, reading, row.line)
 
 
 def _smi_list(facts: Facts, reading: NvidiaSmiList) -> None:
     if reading.whole and reading.rows:
-        facts.add(NODE, "number of GPUs", len(reading.rows), f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "number of GPUs", len(reading.rows), reading)
     for row in reading.rows:
-        _gpu(facts, f"GPU{row.index}", f"{reading.file}:{row.line}", row.name, None, row.uuid, None)
+        _gpu(facts, reading, row, f"GPU{row.index}", row.name)
 
 
 def _lscpu(facts: Facts, reading: LsCpu) -> None:
-    place = f"{reading.file}:{reading.first_line}"
     for what, value in (
         ("CPU architecture", reading.architecture),
         ("CPU model", reading.model),
@@ -150,20 +145,19 @@ def _lscpu(facts: Facts, reading: LsCpu) -> None:
         ("cores of a socket", reading.cores_per_socket),
         ("threads of a core", reading.threads_per_core),
     ):
-        facts.add(NODE, what, value, place)
+        facts.add(NODE, what, value, reading)
     for row in reading.rows:
-        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), f"{reading.file}:{row.line}")
+        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), reading, row.line)
 
 
 def _numactl(facts: Facts, reading: Numactl) -> None:
     for row in reading.rows:
-        place = f"{reading.file}:{row.line}"
-        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), place)
-        facts.add(f"NUMA node {row.node}", "memory, MiB", row.size_mib, place)
+        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), reading, row.line)
+        facts.add(f"NUMA node {row.node}", "memory, MiB", row.size_mib, reading, row.line)
 
 
 def _meminfo(facts: Facts, reading: MemInfo) -> None:
-    facts.add(NODE, "MemTotal, KiB", reading.total_kib, f"{reading.file}:{reading.first_line}")
+    facts.add(NODE, "MemTotal, KiB", reading.total_kib, reading)
 
 
 def _lspci(facts: Facts, reading: LsPci) -> None:
@@ -171,17 +165,16 @@ def _lspci(facts: Facts, reading: LsPci) -> None:
     for row in reading.rows:
         if row.address is None or row.name is None:
             continue
-        place = f"{reading.file}:{row.line}"
         address = row.address if row.address.count(":") > 1 else f"0000:{row.address}"
-        facts.add(f"PCI {address}", "device", row.name, place)
-        facts.add(f"PCI {address}", "NUMA node", row.numa_node, place)
+        facts.add(f"PCI {address}", "device", row.name, reading, row.line)
+        facts.add(f"PCI {address}", "NUMA node", row.numa_node, reading, row.line)
         gpus += (row.kind or "").startswith("3D controller") and "[10de:" in row.name
         if (chip := _CHIP.search(row.name)) is not None:
             # The CA type that ibstat prints is the PCI device id as a decimal number.
-            facts.add(f"MT{int(chip[2], 16)}", "adapter", chip[1], place)
-            facts.add(NODE, "PCI devices of the adapters", True, place)
+            facts.add(f"MT{int(chip[2], 16)}", "adapter", chip[1], reading, row.line)
+            facts.add(NODE, "PCI devices of the adapters", True, reading, row.line)
     if gpus:
-        facts.add(NODE, "number of GPUs", gpus, f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "number of GPUs", gpus, reading)
 
 
 def _devices(facts: Facts, reading: SysfsDevices | IbvDevInfo | IbDev2NetDev | RdmaLink | IbStat | IbStatus) -> None:
@@ -189,13 +182,13 @@ def _devices(facts: Facts, reading: SysfsDevices | IbvDevInfo | IbDev2NetDev | R
     for row in reading.rows:
         if getattr(row, "port", 1) == 1:
             for field, what in _OF_A_DEVICE.items():
-                facts.add(row.device, what, getattr(row, field, None), f"{reading.file}:{row.line}")
+                facts.add(row.device, what, getattr(row, field, None), reading, row.line)
 
 
 def _ibdev2netdev(facts: Facts, reading: IbDev2NetDev) -> None:
     if reading.rows:
         # What it does not list has none; `rdma link` lists ports of InfiniBand without IPoIB as well.
-        facts.add(NODE, "interfaces of all ports", True, f"{reading.file}:{reading.first_line}")
+        facts.add(NODE, "interfaces of all ports", True, reading)
     _devices(facts, reading)
 
 
@@ -203,12 +196,12 @@ def _rdma_link(facts: Facts, reading: RdmaLink) -> None:
     _devices(facts, reading)
     for row in reading.rows:
         if row.port == 1:
-            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, f"{reading.file}:{row.line}")
+            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, reading, row.line)
 
 
 def _ibstat(facts: Facts, reading: IbStat) -> None:
     for adapter in reading.adapters:
-        facts.add(adapter.device, "CA type", adapter.kind, f"{reading.file}:{adapter.line}")
+        facts.add(adapter.device, "CA type", adapter.kind, reading, adapter.line)
     _ports(facts, reading)
 
 
@@ -217,7 +210,7 @@ def _ports(facts: Facts, reading: IbStat | IbStatus) -> None:
     for row in reading.rows:
         if row.port == 1:
             rate = int(row.rate_gbps) or None if row.up else None
-            facts.add(row.device, "rate, Gb/s", rate, f"{reading.file}:{row.line}")
+            facts.add(row.device, "rate, Gb/s", rate, reading, row.line)
 
 
 def _labels(facts: Facts, reading: NodeLabels) -> None:
@@ -226,11 +219,11 @@ def _labels(facts: Facts, reading: NodeLabels) -> None:
     divided = any("-MIG-" in row.value for row in reading.rows)
     for key, what, convert in _LABELS:
         if (row := labels.get(key)) is not None and not (divided and what == "number of GPUs"):
-            facts.add(NODE, what, convert(row.value), f"{reading.file}:{row.line}")
+            facts.add(NODE, what, convert(row.value), reading, row.line)
     for row in reading.rows:
         vendor = re.fullmatch(r"feature\.node\.kubernetes\.io/pci-(?:[0-9a-f]{4}_)?([0-9a-f]{4})\.present", row.key)
         if vendor is not None and row.value == "true":
-            facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{reading.file}:{row.line}")
+            facts.add(f"PCI vendor {vendor[1]}", "present", True, reading, row.line)
 
 
 def _count(text: str) -> int | None:
