@@ -11,8 +11,9 @@ from stacks.loading import settings as stack_settings
 from stacks.releases import Release
 from stacks.settings.layers import PlatformLayer, TenantsLayer
 from stacks.settings.platform import Settings
+from toolkit.cli.hardware.known_machines import catalogue
 from toolkit.cli.init.machine_kinds import machine_kinds, with_gpus
-from toolkit.cli.init.machines import Group, catalogue
+from toolkit.cli.init.machines import Group
 from toolkit.cli.shared.errors import Problem
 
 LAYERS = {"Ethernet": ("roce", "ethernet"), "InfiniBand": ("infiniband",)}

@@ -11,10 +11,11 @@ from core.hardware.profiles.catalogue import BASE, TO_COMPLETE, incomplete_field
 from core.hardware.profiles.records import MEMORY_REPORTED
 from core.wording import some
 from stacks.settings.pools import MOST_LENGTH
+from toolkit.cli.hardware.known_machines import catalogue
 from toolkit.cli.init import file_text
 from toolkit.cli.init.decision import MARK
 from toolkit.cli.init.facts import Connection
-from toolkit.cli.init.machines import Group, catalogue
+from toolkit.cli.init.machines import Group
 
 _REQUIRED = ("gpu", "nvlink", "cpu_cores", "memory_gib", "numa", "link_layer", "ports", "hcas")
 """Fields of a machine without any base that labels do not give."""

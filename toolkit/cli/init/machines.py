@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 from core.apis.names import CPU_ARCHITECTURES
-from core.data_files import SUFFIX, read
-from core.hardware.gpus import ARCHITECTURES, Gpu, resolve_gpu
-from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, PROFILES
-from core.hardware.profiles.catalogue import INCOMPLETE
+from core.hardware.gpus import ARCHITECTURES, Gpu
+from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 from core.wording import plural
+from toolkit.cli.hardware.known_machines import KnownMachine, catalogue
 from toolkit.cli.init.facts import Node
 
 _PRODUCT, _COUNT, _MACHINE = "nvidia.com/gpu.product", "nvidia.com/gpu.count", "nvidia.com/gpu.machine"
@@ -47,20 +45,6 @@ class Traits:
         gpus = f"{self.gpus or ''} {self.product or 'GPUs of NVIDIA'}".strip() if self.has_gpus else "no label of GPUs"
         parts = [gpus, plural(self.cpus, "CPU"), f"{self.memory_gib:.0f} GiB", self.architecture]
         return ", ".join([*parts, *([f"machine {self.machine}"] if self.machine else [])])
-
-
-@dataclass(frozen=True)
-class KnownMachine:
-    """A machine of `core/hardware/machines`. None: it differs from site to site, or no source has it."""
-
-    name: str
-    complete: bool
-    model: str
-    gpu: Gpu | None
-    gpus: int | None
-    cpus: int | None
-    memory_gib: tuple[int, ...]
-    architecture: str
 
 
 @dataclass(frozen=True)
@@ -168,37 +152,3 @@ def _pci(labels: Mapping[str, str]) -> list[tuple[str | None, str]]:
     """Return class and vendor of the PCI devices that labels name."""
     matches = (_PCI.fullmatch(label) for label, value in labels.items() if value == "true")
     return [(match[1], match[2]) for match in matches if match]
-
-
-@cache
-def catalogue() -> tuple[KnownMachine, ...]:
-    """Return all machines of `core/hardware/machines`, those that are to be completed last."""
-    complete = (
-        KnownMachine(
-            name=name,
-            complete=True,
-            model=machine.model,
-            gpu=machine.gpu,
-            gpus=machine.gpus,
-            cpus=machine.cpus,
-            memory_gib=(machine.memory_gib, *machine.memory_options_gib),
-            architecture=machine.cpu_architecture,
-        )
-        for name, machine in ((name, PROFILES[name]) for name in sorted(PROFILES))
-    )
-    return (*complete, *(_incomplete(path.stem, read(path)) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}"))))
-
-
-def _incomplete(name: str, fields: Mapping[str, object]) -> KnownMachine:
-    cores, threads, memory = fields.get("cpu_cores"), fields.get("threads_per_core", 2), fields.get("memory_gib")
-    gpu, gpus = resolve_gpu(fields.get("gpu")), fields.get("gpus")
-    return KnownMachine(
-        name=name,
-        complete=False,
-        model=str(fields.get("model", name)),
-        gpu=gpu if isinstance(gpu, Gpu) else None,
-        gpus=gpus if isinstance(gpus, int) else None,
-        cpus=cores * threads if isinstance(cores, int) and isinstance(threads, int) else None,
-        memory_gib=(memory,) if isinstance(memory, int) else (),
-        architecture=str(fields.get("cpu_architecture", "x86_64")),
-    )

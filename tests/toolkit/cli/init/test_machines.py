@@ -6,9 +6,10 @@ import pytest
 import yaml
 
 from tests.toolkit.cli.init.kit import H100, dgx, node
+from toolkit.cli.hardware.known_machines import catalogue
 from toolkit.cli.init import facts
 from toolkit.cli.init.machine_kinds import machine_files
-from toolkit.cli.init.machines import Group, catalogue, grouped
+from toolkit.cli.init.machines import Group, grouped
 
 REACHED = facts.Connection("kubeconfig", "site")
 
