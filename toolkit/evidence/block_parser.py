@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
-from core.model import Model
 from toolkit.evidence.host_parser import HostParser
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 
 Forms = Mapping[str, re.Pattern[str]]
@@ -72,7 +72,7 @@ class BlocksParser(HostParser):
     forms: ClassVar[Forms]
     needed: ClassVar[tuple[str, ...]] = ()
     """Keys without which a block is not whole; empty: all."""
-    row: ClassVar[type[Model]]
+    row: ClassVar[type[Record]]
     no_rows: ClassVar[str]
     """What is missing where no block was read, e.g. `no port`."""
 

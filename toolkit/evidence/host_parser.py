@@ -7,13 +7,12 @@ from typing import ClassVar, TypeVar
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 
-Record = TypeVar("Record", bound=Model)
+Kind = TypeVar("Kind", bound=Record)
 
 _PROMPT = r"(?:(?:(?:\[[^\]]*\]|[\w.-]+@[\w.:~/-]+)\s?)?(?:\+{1,9}|[#$])\s*(?:sudo\s+)?|sudo\s+)"
 BLANKS = 2
@@ -130,9 +129,9 @@ class RowsParser(HostParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: dict[Hashable, Model] = {}
+        self.rows: dict[Hashable, Record] = {}
 
-    def add(self, key: Hashable, row: Model, again: Taken = Taken.AGAIN) -> Taken:
+    def add(self, key: Hashable, row: Record, again: Taken = Taken.AGAIN) -> Taken:
         """Store a row; `again` is what a second one under its key means: another run, or damage."""
         if key in self.rows:
             return again
@@ -146,6 +145,6 @@ class RowsParser(HostParser):
         return (None if self.rows else self.no_rows, *self._missing())
 
 
-def record(kind: type[Record], match: re.Match[str], line: Line, **fields: object) -> Record:
+def record(kind: type[Kind], match: re.Match[str], line: Line, **fields: object) -> Kind:
     """Return a record of a line, whose named groups are its fields, with others beside them."""
     return kind.model_validate({**match.groupdict(), "line": line.number, **fields})

@@ -12,6 +12,12 @@ UNREAD_KEPT = 1000
 """Lines that a reading stores of those that it could not read, and as many more of failures; all are counted."""
 
 
+class Record(Model):
+    """What was read from one line of a file."""
+
+    line: int = Field(ge=1, description="number in the file")
+
+
 class Unread(Model):
     """A line that no parser understood, or that is damaged."""
 

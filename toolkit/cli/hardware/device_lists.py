@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.tools.nvidia_smi_query import AS_XML, BUS, QUERY, NvidiaSmiQueryParser, QueryParser, whole
@@ -16,13 +16,12 @@ _DEEPEST = 32
 """Elements of the XML within each other; it has six."""
 
 
-class ListedGpu(Model):
+class ListedGpu(Record):
     """A GPU of the list."""
 
     index: int
     name: str
     uuid: str | None = Field(description="None: not printed, as PyTorch's collect_env leaves it out")
-    line: int
 
 
 class NvidiaSmiList(HostReading):
@@ -60,13 +59,12 @@ class NvidiaSmiListParser(RowsParser):
         return {"whole": self._typed}
 
 
-class VerbsDevice(Model):
+class VerbsDevice(Record):
     """A device, with its first port."""
 
     device: str
     ca_type: str | None = Field(default=None, description="e.g. MT4129; None: not printed")
     link_layer: str | None = None
-    line: int
 
 
 class IbvDevInfo(HostReading):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from core.hardware import cpus
-from core.model import Model
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 
@@ -15,7 +15,7 @@ _LABEL = r"\s*(?:Labels:\s+)?\"?"
 PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 
 
-class NetDevOfIb(Model):
+class NetDevOfIb(Record):
     """The network interface of a port of a verbs device."""
 
     device: str
@@ -23,7 +23,6 @@ class NetDevOfIb(Model):
     interface: str
     pci: str | None = Field(default=None, description="PCI address; None: printed by -v only")
     ca_type: str | None = Field(default=None, description="e.g. MT4129; None: printed by -v only")
-    line: int
 
 
 class IbDev2NetDev(HostReading):
@@ -51,14 +50,13 @@ class IbDev2NetDevParser(RowsParser):
         return Taken.DAMAGED if "==>" in line.text else Taken.NO
 
 
-class RdmaLinkOfDevice(Model):
+class RdmaLinkOfDevice(Record):
     """A port of a verbs device."""
 
     device: str
     port: int
     interface: str | None = Field(description="None: not printed, as for InfiniBand without IPoIB")
     subnet: str | None = Field(description="prefix of the subnet, which ports of InfiniBand have; None: not printed")
-    line: int
 
 
 class RdmaLink(HostReading):
@@ -87,12 +85,11 @@ class RdmaLinkParser(RowsParser):
         return Taken.DAMAGED if "physical_state" in line.text else Taken.NO
 
 
-class SysfsDevice(Model):
+class SysfsDevice(Record):
     """A verbs device as sysfs links it."""
 
     device: str
     pci: str = Field(description="PCI address")
-    line: int
 
 
 class SysfsDevices(HostReading):
@@ -121,13 +118,12 @@ class SysfsDevicesParser(RowsParser):
         return Taken.DAMAGED if "/infiniband/" in line.text else Taken.NO
 
 
-class MemoryNode(Model):
+class MemoryNode(Record):
     """A NUMA node of `numactl -H`."""
 
     node: int
     cpus: str | None = Field(default=None, description="list, e.g. 0-15; empty: a node with memory only")
     size_mib: int | None = Field(default=None, description="memory, MiB, which numactl calls MB")
-    line: int
 
 
 class Numactl(HostReading):
@@ -208,12 +204,11 @@ class MemInfoParser(HostParser):
         return {"total_kib": self._total}
 
 
-class Label(Model):
+class Label(Record):
     """A label of a node."""
 
     key: str
     value: str
-    line: int
 
 
 class NodeLabels(HostReading):

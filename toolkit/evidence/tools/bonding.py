@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
@@ -19,7 +19,7 @@ NO_PARTNER = "00:00:00:00:00:00"
 """Partner of a bond whose switch does not speak LACP."""
 
 
-class BondPort(Model):
+class BondPort(Record):
     """A port of the bond."""
 
     name: str
@@ -28,7 +28,6 @@ class BondPort(Model):
     duplex: str | None
     failures: int = Field(description="how often the link was lost")
     aggregator: int | None = Field(description="id by LACP: all ports of a bond that works have one; None: no LACP")
-    line: int
 
 
 class Bonding(HostReading):

@@ -5,21 +5,20 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
 from toolkit.evidence.wording import listed
 
 
-class ComwareLine(Model):
+class ComwareLine(Record):
     """A line of the configuration."""
 
     text: str = Field(description="as printed; lines of a section begin with a blank")
-    line: int
 
 
 class ComwareConfig(ConfigurationReading):

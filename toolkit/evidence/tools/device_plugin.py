@@ -5,9 +5,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, proofs_at, quoted_proofs, readings_of
-from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.model import Reading, Record, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
@@ -68,10 +67,9 @@ _TEXT = re.compile(
 )
 
 
-class Reached(Model):
+class Reached(Record):
     """A milestone that the plugin printed."""
 
-    line: int = Field(ge=1, description="number in the file")
     milestone: Milestone = Field(description="its message in the log, the same for all versions")
 
 

@@ -4,18 +4,18 @@ import re
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import BlocksParser, compiled
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 
-class KernelOption(Model):
+class KernelOption(Record):
     """An option."""
 
     name: str
@@ -23,7 +23,6 @@ class KernelOption(Model):
     configured: str = Field(description="from the next boot on, e.g. TRUE")
     runtime: str = Field(description="now, e.g. TRUE")
     default: str
-    line: int
 
 
 class EsxcliKernel(HostReading):
@@ -86,7 +85,7 @@ def _ats_host(job: Job) -> Outcome | None:
     return Outcome(passed(enabled), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
 
 
-class EsxcliDevice(Model):
+class EsxcliDevice(Record):
     """A device."""
 
     address: str = Field(description="e.g. 0000:3b:02.3")
@@ -96,7 +95,6 @@ class EsxcliDevice(Model):
     device_id: str
     numa_node: int | None = Field(description="None: the device has none (-1)")
     passthru: bool | None = Field(description="whether it can be given to a machine; None: not printed")
-    line: int
 
 
 class EsxcliPci(HostReading):

@@ -4,10 +4,9 @@ import re
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending, number
 from toolkit.evidence.text import Line
 
@@ -29,10 +28,9 @@ _BEGINNINGS = ("Model: ", "Batch size: ", "Number of ", *_RATES)
 _QUIET = frozenset({"Running warmup...", "Running benchmark..."})
 
 
-class Iteration(Model):
+class Iteration(Record):
     """One measurement of rank 0, of ten batches by default."""
 
-    line: int = Field(ge=1, description="number in the file")
     iteration: int = Field(description="from 0")
     images_per_s: float = Field(description="images/s of one device")
 

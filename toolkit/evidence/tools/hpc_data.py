@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 
 from core.apis.data_sets import TOOL
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, quoted_proofs, readings_of, row_proofs
-from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.model import Reading, Record, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Data, Job, Status
@@ -20,7 +19,7 @@ _PART = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 _WHOLE = 100.0
 
 
-class DataLine(Model):
+class DataLine(Record):
     """One line of the reader."""
 
     what: str = Field(description="check (a pod sees the set), stage, slice, or reduced (all slices are proved)")
@@ -33,7 +32,6 @@ class DataLine(Model):
     part: int | None = Field(default=None, description="number of the slice, from 0; None: of no slice")
     parts: int | None = Field(default=None, description="slices; None: of no slice")
     seconds: float | None = Field(default=None, description="seconds that reading took; None: nothing was read")
-    line: int
 
 
 class DataLog(Reading):

@@ -7,23 +7,22 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from core.apis.names import NO_HOSTS
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import RDMA_TEST, Job, Request, Status
 from toolkit.evidence.wording import listed
 
 
-class ChannelAdapter(Model):
+class ChannelAdapter(Record):
     """An adapter of a host, or the aggregation node of a switch."""
 
     guid: str = Field(description="node GUID, e.g. 0x248a0703001f0426")
     ports: int
     name: str = Field(description="node description, e.g. node02 HCA-3")
-    line: int
 
     @property
     def aggregation_node(self) -> bool:

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled, cut, whole
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 
-class IbStatPort(Model):
+class IbStatPort(Record):
     """One port."""
 
     device: str = Field(description="e.g. mlx5_0")
@@ -28,7 +28,6 @@ class IbStatPort(Model):
     sm_lid: int = Field(description="LID of the subnet manager; 0 on RoCE")
     guid: str = Field(description="port GUID")
     link_layer: str = Field(description="InfiniBand or Ethernet")
-    line: int
 
     @property
     def up(self) -> bool:
@@ -36,14 +35,13 @@ class IbStatPort(Model):
         return self.state == "Active" and self.phys_state == "LinkUp"
 
 
-class Hca(Model):
+class Hca(Record):
     """One adapter."""
 
     device: str
     kind: str = Field(description="CA type, e.g. MT4115")
     firmware: str
     node_guid: str
-    line: int
 
 
 class IbStat(HostReading):

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken, number
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import RDMA_TEST, Job, Status
 from toolkit.evidence.wording import listed
 
 
-class Port(Model):
+class Port(Record):
     """One port of an HCA."""
 
     device: str = Field(description="e.g. mlx5_0")
@@ -29,7 +29,6 @@ class Port(Model):
     rate_gbps: float = Field(description="Gb/s")
     width: str | None = Field(description="lanes and generation, e.g. 4X EDR; None: not printed")
     link_layer: str = Field(description="InfiniBand or Ethernet")
-    line: int
 
     @property
     def up(self) -> bool:

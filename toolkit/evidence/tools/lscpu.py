@@ -7,21 +7,20 @@ from pydantic import Field
 
 from core.hardware import cpus
 from core.hardware.profiles import PROFILES
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Proof
 from toolkit.evidence.wording import listed
 
 
-class NumaNode(Model):
+class NumaNode(Record):
     """CPUs of a NUMA node."""
 
     node: int
     cpus: str = Field(description="list, e.g. 0-15,128-143; empty: a node with memory only")
-    line: int
 
 
 class LsCpu(HostReading):

@@ -5,22 +5,21 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, proofs_at, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Proof, Request
 
 
-class Module(Model):
+class Module(Record):
     """A loaded module."""
 
     name: str
     size_bytes: int
     users: int = Field(description="references, of modules and others; -1 or -2: the kernel cannot count them")
     used_by: tuple[str, ...] = Field(description="modules")
-    line: int
 
 
 class LsMod(HostReading):

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 
 
-class PciDevice(Model):
+class PciDevice(Record):
     """A device; of one whose first line is not there (grep) only the capability is known."""
 
     address: str | None = Field(default=None, description="e.g. 0000:3b:00.0 or 3b:00.0; None: not shown")
@@ -25,7 +25,6 @@ class PciDevice(Model):
     capabilities: bool = Field(default=False, description="whether any is shown, which root alone sees")
     ats: bool = Field(default=False, description="whether it shows the capability Address Translation Service")
     ats_enabled: bool | None = Field(default=None, description="ATSCtl: Enable+ or Enable-; None: not printed")
-    line: int
 
 
 class LsPci(HostReading):

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, Row, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
@@ -17,21 +17,19 @@ from toolkit.evidence.wording import listed
 Ats = Literal["absent", "off", "on"]
 
 
-class FirmwareSetting(Model):
+class FirmwareSetting(Record):
     """A setting, in the columns that were printed. Values are as printed, e.g. False(0)."""
 
     name: str
     values: tuple[str, ...] = Field(description="one for each column")
-    line: int
 
 
-class Mismatch(Model):
+class Mismatch(Record):
     """A setting that is not as it was to be, by `validate_system_conf`."""
 
     name: str
     expected: str
     actual: str
-    line: int
 
 
 class MlxConfig(HostReading):

@@ -7,10 +7,10 @@ from urllib.parse import unquote
 from pydantic import Field
 
 from core.hardware.topology import pagepool_gib
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Request, Status
@@ -23,13 +23,12 @@ MOST = 20_000
 """Settings that are stored: there are some hundred, each once per group of nodes."""
 
 
-class ScaleSetting(Model):
+class ScaleSetting(Record):
     """A setting that is not the default."""
 
     group: str = Field(description="nodes that it is of: common for all, else a class or names")
     name: str = Field(description="e.g. pagepool")
     value: str = Field(description="as printed, e.g. 128G")
-    line: int
 
 
 class MmLsConfig(HostReading):

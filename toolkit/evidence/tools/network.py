@@ -5,24 +5,23 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import RDMA_TEST, Job, Status
 from toolkit.evidence.wording import listed
 
 
-class NetDevice(Model):
+class NetDevice(Record):
     """A network device."""
 
     name: str = Field(description="e.g. eth0")
     mtu: int | None = Field(description="bytes; None: the tool does not print it (ls)")
     up: bool | None = Field(description="whether it is up; None: not printed (ls, sysfs)")
     address: str | None = Field(description="first IPv4 address, without mask; None: none, or not printed")
-    line: int
 
 
 class NetDevices(HostReading):
@@ -158,12 +157,11 @@ def _interfaces(job: Job) -> Outcome | None:
     return Outcome(status, listed(sorted(set().union(*names))), "eth0 alone", opening_proofs(outputs))
 
 
-class Address(Model):
+class Address(Record):
     """An address of a name."""
 
     address: str = Field(description="IPv4 or IPv6")
     names: tuple[str, ...] = Field(description="the name, and its aliases")
-    line: int
 
 
 class GetentHosts(HostReading):

@@ -4,14 +4,14 @@ import re
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion
 from toolkit.evidence.host_parser import HostReading, RowsParser, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 
 
-class ClusterNode(Model):
+class ClusterNode(Record):
     """A node."""
 
     name: str
@@ -23,7 +23,6 @@ class ClusterNode(Model):
     os_image: str | None = None
     kernel: str | None = None
     runtime: str | None = Field(default=None, description="e.g. cri-o://1.17.4")
-    line: int
 
     @property
     def ready(self) -> bool:

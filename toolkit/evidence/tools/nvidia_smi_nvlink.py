@@ -6,23 +6,22 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken, number
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 
-class GpuLink(Model):
+class GpuLink(Record):
     """One NVLink of a GPU."""
 
     gpu: int
     link: int
     gb_s: float | None = Field(description="GB/s in one direction; None: inactive")
-    line: int
 
 
 class NvLinkStatus(HostReading):

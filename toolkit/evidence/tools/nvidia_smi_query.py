@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
 from toolkit.evidence.wording import listed
 
 
-class QueriedGpu(Model):
+class QueriedGpu(Record):
     """One GPU of `nvidia-smi -q`. None: not printed, or N/A."""
 
     bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
@@ -44,7 +44,6 @@ class QueriedGpu(Model):
     default_limit_w: float | None = Field(default=None, description="limit as delivered, W")
     celsius: int | None = Field(default=None, description="temperature of the GPU, degrees C")
     fabric: str | None = Field(default=None, description="state of its registration with NVSwitches, e.g. Completed")
-    line: int
 
 
 class NvidiaSmiQuery(HostReading):

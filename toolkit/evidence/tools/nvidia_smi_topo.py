@@ -7,23 +7,22 @@ from pydantic import Field
 
 from core.hardware import cpus
 from core.hardware.profiles import Hca, Profile
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 
-class TopologyRow(Model):
+class TopologyRow(Record):
     """One device of the matrix."""
 
     name: str = Field(description="e.g. GPU0, mlx5_0, NIC0")
     links: Mapping[str, str] = Field(description="other device -> X, NV1 to NV18, PIX, PXB, PHB, NODE or SYS")
     cpu_affinity: str | None = Field(description="list of CPUs, e.g. 0-19,40-59; None: not printed")
     numa_affinity: str | None = Field(description="NUMA node; None: not printed")
-    line: int
 
 
 class NvidiaSmiTopo(HostReading):

@@ -5,20 +5,19 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
 from toolkit.evidence.wording import listed
 
 
-class OnyxCommand(Model):
+class OnyxCommand(Record):
     """A command of the configuration."""
 
     text: str = Field(description="as printed")
-    line: int
 
 
 class OnyxConfig(ConfigurationReading):

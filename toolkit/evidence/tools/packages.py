@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
@@ -60,12 +60,11 @@ def _one_version(job: Job) -> Outcome | None:
     return Outcome(passed(len(versions) == 1), listed(versions), proofs=opening_proofs(outputs)) if versions else None
 
 
-class Package(Model):
+class Package(Record):
     """A package."""
 
     name: str
     version: str = Field(description="with its release, e.g. 418.87.01-1.el7")
-    line: int
 
 
 class Rpm(HostReading):
@@ -119,12 +118,11 @@ def _no_driver(job: Job) -> Outcome | None:
     return Outcome(passed(not drivers), measured, proofs=row_proofs(drivers) or opening_proofs(listings))
 
 
-class PolicyModule(Model):
+class PolicyModule(Record):
     """A module of the policy."""
 
     name: str = Field(description="e.g. infiniband")
     version: str | None = Field(description="e.g. 1.0; None: tools since RHEL 8 print none")
-    line: int
 
 
 class SeModule(HostReading):

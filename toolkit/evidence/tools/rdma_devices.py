@@ -5,16 +5,16 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import RDMA_TEST, Job, Proof, Status
 from toolkit.evidence.wording import listed
 
 
-class DeviceNode(Model):
+class DeviceNode(Record):
     """A device file."""
 
     name: str = Field(description="e.g. uverbs0, rdma_cm")
@@ -23,7 +23,6 @@ class DeviceNode(Model):
     group: str
     major: int
     minor: int
-    line: int
 
 
 class RdmaDevices(HostReading):
@@ -112,7 +111,7 @@ def _device_files(job: Job) -> Outcome | None:
     return Outcome(passed(not faults), listed(faults) if faults else "all there", limit, tuple(proofs), short)
 
 
-class Gid(Model):
+class Gid(Record):
     """An entry of the table of a port."""
 
     device: str = Field(description="e.g. mlx5_0")
@@ -122,7 +121,6 @@ class Gid(Model):
     ipv4: str | None = Field(description="address of the interface that it is of; None: it has none")
     version: str = Field(description="of RoCE: v1 or v2")
     interface: str | None
-    line: int
 
 
 class ShowGids(HostReading):

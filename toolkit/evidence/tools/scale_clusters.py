@@ -5,18 +5,18 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled
 from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
 from toolkit.evidence.wording import listed
 
 
-class ScaleNode(Model):
+class ScaleNode(Record):
     """A node."""
 
     number: int
@@ -24,7 +24,6 @@ class ScaleNode(Model):
     address: str = Field(description="IP address")
     admin_name: str
     designation: tuple[str, ...] = Field(description="e.g. quorum, manager, perfmon; empty: a client")
-    line: int
 
 
 class MmLsCluster(HostReading):
@@ -127,14 +126,13 @@ def _same(name: str, other: str) -> bool:
     return name == other or name.partition(".")[0] == other.partition(".")[0]
 
 
-class RemoteCluster(Model):
+class RemoteCluster(Record):
     """A cluster that owns file systems."""
 
     name: str
     contact_nodes: tuple[str, ...]
     digest: str = Field(description="SHA digest of its public key")
     file_systems: tuple[str, ...] = Field(description="as printed: remote name, local name in brackets")
-    line: int
 
 
 class MmRemoteCluster(HostReading):

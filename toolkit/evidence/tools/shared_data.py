@@ -4,10 +4,9 @@ import re
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, readings_of, row_proofs
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
@@ -21,14 +20,13 @@ _LINE = re.compile(
 )
 
 
-class SharedRead(Model):
+class SharedRead(Record):
     """What a rank read of another one's file."""
 
     rank: int = Field(description="that read")
     host: str = Field(description="its pod")
     other: int = Field(description="rank whose file it is")
     result: str = Field(description="same, different (by their checksums), or not seen (for two minutes)")
-    line: int
 
 
 class SharedData(Reading):

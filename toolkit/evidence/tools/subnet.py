@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job, Status
@@ -78,7 +78,7 @@ LANES = 4
 """Of a cable to a port of today's switches and adapters."""
 
 
-class CableEnd(Model):
+class CableEnd(Record):
     """One end of a cable: a port of a switch or of an adapter, and what is at the other end."""
 
     node: str = Field(description="its description, e.g. MF0;leaf-1:MQM8700/U1, or of an adapter node02 HCA-3")
@@ -89,7 +89,6 @@ class CableEnd(Model):
     peer_port: int
     lanes: int
     speed: str = Field(description="of a lane: SDR to XDR")
-    line: int
 
     @property
     def of_switch(self) -> bool:

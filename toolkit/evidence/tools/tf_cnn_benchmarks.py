@@ -8,10 +8,9 @@ from statistics import median
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending, number
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
@@ -46,10 +45,9 @@ _BEFORE_NUMBER = re.compile(rb"([\n:> ])" + _NUMBER)
 """The step of a line, behind any prefix that ends so."""
 
 
-class Step(Model):
+class Step(Record):
     """One line of one rank: means over all steps up to this one."""
 
-    line: int = Field(ge=1, description="number in the file")
     rank: str = Field(description="rank or pod that printed it; empty: the log has no prefixes")
     step: int = Field(description="steps since the warm-up")
     images_per_s: float = Field(description="images/s of this rank, mean since the warm-up")
@@ -58,10 +56,9 @@ class Step(Model):
     loss: float | None = Field(description="total loss; None: printed as nan or inf")
 
 
-class Total(Model):
+class Total(Record):
     """`total images/sec` of one rank, which means the whole job."""
 
-    line: int = Field(ge=1, description="number in the file")
     rank: str = Field(description="rank or pod that printed it; empty: the log has no prefixes")
     images_per_s: float = Field(description="images/s of all ranks together")
 

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple, TypeGuard
 
 from pydantic import Field
 
-from core.model import Model
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 
@@ -126,10 +125,9 @@ UNVERIFIED = "not verified by MLPerf"
 """The note that MLPerf's rules require on every result that was not submitted to it."""
 
 
-class Evaluation(Model):
+class Evaluation(Record):
     """One evaluation."""
 
-    line: int = Field(ge=1, description="number in the file")
     rank: str = Field(description="rank, task or pod that printed it; empty: the log has no prefixes")
     epoch: float | None = Field(default=None, description="None: not printed")
     quality: Mapping[str, float] = Field(description="name -> value as printed; `accuracy` where it is one number")

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from core.model import Model
-from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.model import Reading, Record, Unread
 
 
 class Spread(Model):
@@ -33,10 +33,9 @@ class Figures(Model):
     spread: Spread | None = Field(default=None, description="None: not requested")
 
 
-class Row(Model):
+class Row(Record):
     """One line of the table: one message size."""
 
-    line: int = Field(ge=1)
     bytes: int = Field(ge=0, description="size of the larger of a rank's two buffers")
     count: int = Field(ge=0, description="elements that the call is given")
     type: str
@@ -53,10 +52,9 @@ class Contradiction(Model):
     why: str
 
 
-class Device(Model):
+class Device(Record):
     """One rank and its GPU, from `# Using devices`."""
 
-    line: int = Field(ge=1)
     rank: int = Field(ge=0)
     group: int = Field(default=0, ge=0, description="communicator, where NCCL_TESTS_SPLIT makes several")
     pid: int

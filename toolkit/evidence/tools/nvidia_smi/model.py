@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
 from toolkit.evidence.host_parser import HostReading
+from toolkit.evidence.model import Record
 
 
-class Gpu(Model):
+class Gpu(Record):
     """One GPU. A field is None where the output does not have it, or has N/A."""
 
     index: int | None = None
@@ -22,10 +22,9 @@ class Gpu(Model):
     utilisation_percent: int | None = None
     uncorrected_ecc: int | None = Field(default=None, description="errors; None: no ECC")
     mig: bool | None = Field(default=None, description="whether it is divided (MIG)")
-    line: int
 
 
-class MigDevice(Model):
+class MigDevice(Record):
     """A part of a divided GPU."""
 
     gpu: int
@@ -33,7 +32,6 @@ class MigDevice(Model):
     compute_instance: int
     device: int
     memory_mib: int = Field(description="MiB")
-    line: int
 
 
 class NvidiaSmi(HostReading):

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.model import Reading, Record, Unread
 
 MB_BYTES = 1 << 20
 GB_PRINTED_BYTES = 125_000_000
@@ -23,10 +23,9 @@ def as_mb(figure: float, unit: Unit) -> float:
     return figure if unit == "MB/s" else figure * GB_PRINTED_BYTES / MB_BYTES
 
 
-class Bandwidth(Model):
+class Bandwidth(Record):
     """One message size of a bandwidth test."""
 
-    line: int = Field(ge=1)
     bytes: int = Field(ge=0)
     iterations: int = Field(ge=0)
     peak_mb_s: float | None = Field(description="MB of 2^20 bytes; None: 0.00, so not measured")
@@ -40,10 +39,9 @@ class Bandwidth(Model):
     cpu_percent: float | None = None
 
 
-class Latency(Model):
+class Latency(Record):
     """One message size of a latency test."""
 
-    line: int = Field(ge=1)
     bytes: int = Field(ge=0)
     iterations: int = Field(ge=0)
     min_us: float | None = Field(default=None, description="None: not printed (a test by duration)")
@@ -64,20 +62,18 @@ class Contradiction(Model):
     why: str
 
 
-class End(Model):
+class End(Record):
     """One queue pair of one side."""
 
-    line: int = Field(ge=1)
     lid: int = Field(description="0: none, so RoCE or rdma_cm")
     qpn: int
     psn: int
     gid: str | None = Field(default=None, description="as printed, 16 numbers; None: not printed")
 
 
-class CpuFrequency(Model):
+class CpuFrequency(Record):
     """The warning that core frequencies differ: harmless for bandwidth; latencies in us may be off by their ratio."""
 
-    line: int = Field(ge=1)
     first_mhz: float = Field(description="of the first core")
     second_mhz: float = Field(description="of the first core that differs")
 

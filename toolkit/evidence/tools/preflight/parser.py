@@ -4,9 +4,8 @@ import re
 
 from pydantic import Field
 
-from core.model import Model
 from core.wording import plural
-from toolkit.evidence.model import Reading
+from toolkit.evidence.model import Reading, Record
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
 
@@ -22,13 +21,12 @@ _NAMES = {"gpu": (1,), "load": (1,), "memory": (1,), "hca": (1,), "link": (2,), 
 _FIGURE = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 
 
-class Tested(Model):
+class Tested(Record):
     """One line: what was tested, and what was found."""
 
     what: str = Field(description="begins, host, gpu, load, memory, link, hca, gpudirect, failed or ends")
     of: tuple[str, ...] = Field(description="GPU, both GPUs of a link, HCA, or HCA and GPU")
     found: dict[str, str] = Field(description="as printed; `none`: the driver does not report it")
-    line: int
 
     def number(self, name: str) -> float | None:
         """Return a figure; None: not reported."""

@@ -6,38 +6,34 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from core.model import Model
-from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.model import Reading, Record, Unread
 
 
-class TimedOut(Model):
+class TimedOut(Record):
     """A collective operation that did not end in time, as a rank's watchdog reports it."""
 
     rank: int | None = Field(description="None: not printed")
     work: int = Field(description="number of the operation in its process group")
     operation: str = Field(description="e.g. ALLREDUCE")
     seconds: float | None = Field(description="that it ran; None: not printed")
-    line: int
 
 
-class Progress(Model):
+class Progress(Record):
     """How far a rank had got in a process group when its watchdog reported a failure."""
 
     rank: int
     group: str = Field(description="of the process group, as printed, e.g. 0(default_pg)")
     enqueued: int = Field(description="number of the last operation that it started; -1: none")
     completed: int = Field(description="number of the last one that ended; -1: none")
-    line: int
 
 
-class Named(Model):
+class Named(Record):
     """Ranks that PyTorch itself names as behind: its report of a desynchronisation, or its monitored barrier."""
 
     ranks: tuple[int, ...]
-    line: int
 
 
-class Meeting(Model):
+class Meeting(Record):
     """Processes that did not find each other: at their store, or at torchrun's rendezvous."""
 
     kind: Literal["clients", "connect", "listen", "rendezvous"] = Field(
@@ -50,10 +46,9 @@ class Meeting(Model):
     expected: int | None = Field(default=None, description="processes, or nodes, that were to be there")
     seconds: int | None = Field(default=None, description="until it gave up")
     why: str | None = Field(default=None, description="error, as printed")
-    line: int
 
 
-class Exit(Model):
+class Exit(Record):
     """A process that failed, as torchrun's table has it, or where that is not there, its line before the table."""
 
     rank: int | None = Field(description="None: no table")
@@ -61,7 +56,6 @@ class Exit(Model):
     host: str | None = None
     code: int = Field(description="exit status; negative: the signal that ended it")
     first: bool = Field(description="whether torchrun names it as the root cause")
-    line: int
 
 
 class TorchDistributed(Reading):
