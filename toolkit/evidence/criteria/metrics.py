@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.metric import Metric
 from core.wording import plural
-from toolkit.evidence.criterion import Comparison, Criterion, Outcome, passed, proofs_at, quoted_proofs, readings_of
+from toolkit.evidence.criterion import Comparison, Criterion, Outcome, line_proofs, passed, proofs_at, readings_of
 from toolkit.evidence.metrics import Measured, Metrics
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
@@ -43,14 +43,13 @@ def _printed(job: Job) -> Outcome | None:
     rows = _rows(job)
     refused = [(file, row) for file, row in rows.values() if row.refused is not None]
     if refused:
-        proofs = tuple(proof for file, row in refused for proof in quoted_proofs(file, row.refused))
+        proofs = line_proofs((file, row.refused) for file, row in refused)
         what = listed(f"{row.name}: the pattern gives no number, or several" for _, row in refused)
         return Outcome(Status.FAIL, what, proofs=proofs)
     measured = {name for name, (_, row) in rows.items() if row.figure is not None}
     missing = [metric.name for metric in job.request.metrics if metric.name not in measured]
     if missing:
-        tried = [(rows[name][0], rows[name][1].tried) for name in missing if name in rows]
-        proofs = tuple(proof for file, line in tried if line is not None for proof in quoted_proofs(file, line))
+        proofs = line_proofs((rows[name][0], rows[name][1].tried) for name in missing if name in rows)
         return Outcome(
             Status.MISSING, f"no value of {listed(_unmeasured(name, rows) for name in missing)}", proofs=proofs
         )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.apis.data_sets import TOOL
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Outcome, quoted_proofs, readings_of, row_proofs
+from toolkit.evidence.criterion import Criterion, Outcome, line_proofs, readings_of, row_proofs
 from toolkit.evidence.model import Reading, Record, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
@@ -115,9 +115,7 @@ def _refused(job: Job) -> Outcome | None:
     if not failures:
         return None
     shown = listed((failure.text.removeprefix(f"{TOOL} error ") for _, failure in failures), 2)
-    return Outcome(
-        Status.FAIL, shown, proofs=tuple(proof for file, failure in failures for proof in quoted_proofs(file, failure))
-    )
+    return Outcome(Status.FAIL, shown, proofs=line_proofs(failures))
 
 
 def _lack(job: Job, *roles: str) -> Outcome | None:

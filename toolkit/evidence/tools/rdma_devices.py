@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of, row_proofs
-from toolkit.evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -52,7 +52,7 @@ _OTHER_FILES = re.compile(r"total \d+$|d[rwxsStT-]{9}.*\s(?:by-ibdev|by-path|\.\
 _FAILED = re.compile(r"ls: cannot access '?/dev/infiniband.*")
 
 
-class RdmaDevicesParser(HostParser):
+class RdmaDevicesParser(RowsParser):
     """Reads the listing."""
 
     tool = "rdma-devices"
@@ -64,20 +64,16 @@ class RdmaDevicesParser(HostParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, DeviceNode] = {}
         self._failed: str | None = None
         self._here = False
 
     def _read_line(self, line: Line) -> Taken:
         if line.text.startswith("/"):
-            again = bool(self._rows) and line.text == "/dev/infiniband:"
+            again = bool(self.rows) and line.text == "/dev/infiniband:"
             self._here = line.text == "/dev/infiniband:"
             return Taken.AGAIN if again else Taken.YES if self._here else Taken.NO
         if (row := _FILE.match(line.text)) is not None:
-            if row["name"] in self._rows:
-                return Taken.AGAIN
-            self._rows[row["name"]] = record(DeviceNode, row, line)
-            return Taken.YES
+            return self.add(row["name"], record(DeviceNode, row, line))
         if (failed := _FAILED.match(line.text)) is not None:
             self._failed = failed[0]
             return Taken.YES
@@ -86,10 +82,10 @@ class RdmaDevicesParser(HostParser):
         return Taken.DAMAGED if _LIKE.match(line.text) else Taken.NO
 
     def _facts(self) -> Mapping[str, object]:
-        return {"rows": tuple(self._rows.values()), "failed": self._failed}
+        return {"failed": self._failed}
 
     def _missing(self) -> Iterable[str | None]:
-        return (self._failed or (None if self._rows else "no device"),)
+        return (self._failed or (None if self.rows else "no device"),)
 
 
 _OF_EACH_HCA = ("issm", "umad", "uverbs")

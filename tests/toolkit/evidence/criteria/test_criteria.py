@@ -1,6 +1,7 @@
-"""Every criterion against a log that meets it, and one that does not."""
+"""Every criterion against a log that meets it, and one that does not; a module that the list lacks is refused."""
 
 import re
+from types import ModuleType
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.toolkit.evidence.criteria.cases import (
     nccl,
     status,
 )
-from toolkit.evidence.criteria import COMPARISONS, CRITERIA
+from toolkit.evidence.criteria import COMPARISONS, CRITERIA, refuse_unlisted
 from toolkit.evidence.criterion import Criterion
 from toolkit.evidence.judge import evaluate
 from toolkit.evidence.tools import EXCUSES, PARSERS
@@ -193,3 +194,15 @@ def test_packets_are_compared_with_the_request() -> None:
     request = ETHERNET.model_copy(update={"pod_mtu": 8900})
     assert status("pod-mtu", MTU.replace("9000", "1450"), request) is Status.FAIL
     assert status("pod-mtu", MTU.replace("9000", "8900"), request) is Status.PASS
+
+
+ONE = Criterion(name="c", title="", limit="", applies="", source="", needs=(), judge=lambda _: None)
+
+
+@pytest.mark.parametrize("parts", [{}, {"CRITERIA": (ONE,)}], ids=["none", "not-listed"])
+def test_a_module_that_judges_no_job_is_refused(parts: dict[str, object]) -> None:
+    """A module without criteria, or whose criteria are not listed, fails at import."""
+    module = ModuleType("toolkit.evidence.criteria.made")
+    vars(module).update(parts)
+    with pytest.raises(TypeError, match=r"toolkit/evidence/criteria/made\.py.*CRITERIA"):
+        refuse_unlisted([module])
