@@ -6,7 +6,7 @@ empty was not evaluated at all: there is no frame with it. The paper's network r
 
 import csv
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import DataSetError
@@ -114,11 +114,6 @@ def renamed(matrix: Matrix, canonical: Mapping[str, str], source: str) -> Matrix
     Raises DataSetError for a class that the card does not have.
     """
     if unknown := [name for name in matrix.classes if name not in canonical]:
-        raise DataSetError(
-            f"{source}: {unknown[0]!r} is not a class of the card: {', '.join(_once(canonical.values()))}; correct it"
-        )
+        classes = ", ".join(sorted({*canonical.values()}))
+        raise DataSetError(f"{source}: {unknown[0]!r} is not a class of the card: {classes}; correct it")
     return Matrix(tuple(canonical[name] for name in matrix.classes), matrix.cells)
-
-
-def _once(names: Collection[str]) -> list[str]:
-    return sorted({*names})

@@ -39,7 +39,7 @@ def from_json(text: str) -> list[tuple[str, ...]]:
     columns.
     """
     try:
-        records: Any = json.loads(text, parse_int=str, parse_float=_number)
+        records: Any = json.loads(text, parse_int=str, parse_float=lambda number: _WHOLE.sub(r"\1", number))
     except ValueError as error:
         raise CatalogueError(f"the answer is not JSON ({error}); ask again") from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
@@ -48,10 +48,6 @@ def from_json(text: str) -> list[tuple[str, ...]]:
     if broken := [record for record in records if [*record] != columns]:
         raise CatalogueError(f"records differ in their columns: {[*broken[0]]}, and {columns}; ask again")
     return [tuple("" if value is None else str(value) for value in record.values()) for record in records]
-
-
-def _number(text: str) -> str:
-    return _WHOLE.sub(r"\1", text)
 
 
 def read_scores(lines: Iterable[str], source: str) -> dict[str, float]:

@@ -110,8 +110,8 @@ def _differences(
     blocks: list[tuple[str, str]] = []
     left: list[Change] = []
     for change in sorted(changed, key=importance):
-        if _is_reported(indexed, change):
-            continue
+        if change.op is Op.REPLACE and indexed.run_change(change) and not difference(change):
+            continue  # a section has reported all of it: a job that runs again by its number alone
         block = "" if left else _difference(indexed, change, whole=whole)
         if left or len(block) + 2 > room:
             left.append(change)
@@ -123,11 +123,6 @@ def _differences(
     if left or cut:
         text += f"\n\n{markdown.sentence(_omissions(indexed, left, cut))}"
     return text
-
-
-def _is_reported(indexed: IndexedReview, change: Change) -> bool:
-    """Return whether a section has reported all of a change: a job that runs again by its number alone."""
-    return bool(change.op is Op.REPLACE and indexed.run_change(change)) and not difference(change)
 
 
 def _difference(indexed: IndexedReview, change: Change, *, whole: bool) -> str:

@@ -1,7 +1,7 @@
 """What a change of a data set means: which classes gain and lose frames, in sentences for a reviewer."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from core.datasets.lock import Chosen, Lock
 from core.wording import plural
@@ -41,14 +41,11 @@ def lines(what: str, before: Lock, after: Lock) -> Iterator[Line]:
     if others := sorted(
         field for field in {*before.choice, *after.choice} if before.choice.get(field) != after.choice.get(field)
     ):
-        yield Line(f"{what} is chosen by other {names(others)}", tuple(_settings(before.choice, after.choice, others)))
+        values = ((field, _value(after.choice.get(field)), _value(before.choice.get(field))) for field in others)
+        details = tuple(f"{field}: {value} (was {former})" for field, value, former in values)
+        yield Line(f"{what} is chosen by other {names(others)}", details)
     if before.as_of != after.as_of:
         yield Line(f"{what} is of the catalogue of {after.as_of.isoformat()} (was {before.as_of.isoformat()})")
-
-
-def _settings(before: Mapping[str, object], after: Mapping[str, object], fields: list[str]) -> Iterator[str]:
-    for field in fields:
-        yield f"{field}: {_value(after.get(field))} (was {_value(before.get(field))})"
 
 
 def _value(value: object) -> str:

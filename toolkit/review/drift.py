@@ -14,6 +14,7 @@ _AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.M
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
 _NOTE = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
 _TEXTS = ("data", "stringData")
+_STEPS = frozenset({"resourcePreEvent", "resOutputsEvent"})
 
 
 def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> Review:
@@ -23,7 +24,7 @@ def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> 
     gone; not what the server or an operator fills in beside. Only the provider knows whether a secret's value differs.
     """
     log = list(log)
-    messages = events.read((event for event in log if not _is_step(event)), stack, trouble=trouble)
+    messages = events.read((event for event in log if _STEPS.isdisjoint(event)), stack, trouble=trouble)
     done = [event["resOutputsEvent"]["metadata"] for event in log if "resOutputsEvent" in event]
     ended = {step["urn"]: step for step in done if not events.is_of_leftover(step)}
     steps = [step for _, step in sorted(ended.items())]
@@ -44,10 +45,6 @@ def with_live(review: Review, drifted: Review) -> Review:
         return replace(change, before=replace(change.before, live=read_resource.live, queried=True))
 
     return replace(review, changes=tuple(map(read_again, review.changes)))
-
-
-def _is_step(event: Mapping[str, Any]) -> bool:
-    return "resourcePreEvent" in event or "resOutputsEvent" in event
 
 
 def _change(step: Mapping[str, Any]) -> Change | None:
@@ -97,15 +94,12 @@ def _is_expected_removal(resource: Resource) -> bool:
     """
     if resource.is_patch:
         return resource.kind in _AWAITED
-    return resource.kind in kinds.JOBS and _ended(resource)
+    # The state saw the job's end, or never waited for it.
+    ended = not values.entries(resource.live, "status", "conditions") or finished(resource) is True
+    return resource.kind in kinds.JOBS and ended
 
 
 def _has_ttl(resource: Resource) -> bool:
     """Whether a job was declared with a time to live after its end."""
     places = (("spec",), ("spec", "runPolicy"))
     return any(values.read(resource.inputs, *place, "ttlSecondsAfterFinished") is not None for place in places)
-
-
-def _ended(resource: Resource) -> bool:
-    """Whether the state saw the job's end, or never waited for it."""
-    return not values.entries(resource.live, "status", "conditions") or finished(resource) is True

@@ -1,5 +1,6 @@
 """A review as JSON data, for programs: what changes, without what stays as it is."""
 
+from dataclasses import asdict
 from typing import Any
 
 from toolkit.review.model import Change, Resource, Review
@@ -19,26 +20,14 @@ def of(review: Review) -> dict[str, Any]:
         "clusterAsked": review.cluster_queried,
         "unanswered": review.unanswered,
         "cautions": [bare(caution) for caution in review.cautions],
-        "beingDeleted": [
-            {"kind": resource.kind, "path": resource.path, "finalizers": list(resource.finalizers)}
-            for resource in review.ending
-        ],
+        "beingDeleted": [asdict(resource) | {"finalizers": list(resource.finalizers)} for resource in review.ending],
         "leftovers": [{"kind": resource.kind, "path": path(resource)} for resource in review.leftovers],
         "compared": list(review.compared) if any(review.compared) else [],
         "changes": [_change(change) for change in review.changed],
         "repairs": [_change(change) for change in review.repairs],
         "kept": [{"urn": change.resource.urn, "paths": list(change.kept)} for change in review.changes if change.kept],
         "unchanged": len(review.changes) - len(review.changed),
-        "findings": [
-            {
-                "policy": finding.policy,
-                "mandatory": finding.mandatory,
-                "message": finding.message,
-                "remedy": finding.remedy,
-                "new": finding.new,
-            }
-            for finding in review.findings
-        ],
+        "findings": [asdict(finding) for finding in review.findings],
         "warnings": list(review.warnings),
     }
 

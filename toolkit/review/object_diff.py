@@ -127,7 +127,9 @@ class _Differ:
             yield from self._item(old.get(key, _ABSENT), new, depth, (*at, index), identity)
 
     def _aligned(self, before: list[Any], after: list[Any], depth: int, at: paths.Path) -> Iterator[_Line]:
-        old_texts, new_texts = ([_canonical(entry) for entry in side] for side in (before, after))
+        old_texts, new_texts = (
+            [json.dumps(entry, sort_keys=True, default=str) for entry in side] for side in (before, after)
+        )
         for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old_texts, new_texts, autojunk=False).get_opcodes():
             if tag == "equal":
                 continue
@@ -257,7 +259,3 @@ def _identity(before: list[Any], after: list[Any]) -> str:
         ):
             return key
     return ""
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)

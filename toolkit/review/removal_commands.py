@@ -52,7 +52,7 @@ def _kubectl(resource: Resource, kubectl: str, verb: str) -> str:
 
 def _steps(content: Any, path: Path) -> list[dict[str, Any]]:
     """Return the steps of a JSON patch that removes one path; an entry of a list only if it is still the same."""
-    pointer = "".join(f"/{_escaped(str(step))}" for step in path)
+    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
     value = paths.value(content, path)
     if isinstance(path[-1], int):
         return [{"op": "test", "path": pointer, "value": value}, {"op": "remove", "path": pointer}]
@@ -60,10 +60,6 @@ def _steps(content: Any, path: Path) -> list[dict[str, Any]]:
     if empty is not None:  # fields that a definition may require
         return [{"op": "replace", "path": pointer, "value": empty}]
     return [{"op": "remove", "path": pointer}]
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
 
 
 def _last_first(paths: tuple[Path, ...]) -> list[Path]:

@@ -3,20 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from core.apis.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    MACHINE_CONFIG,
-    NAMESPACE,
-    NETWORK_POLICY,
-    PERSISTENT_VOLUME,
-    PERSISTENT_VOLUME_CLAIM,
-    ROLE,
-    ROLE_BINDING,
-    SECURITY_CONTEXT_CONSTRAINTS,
-    STORAGE_CLASS,
-    SUBSCRIPTION,
-)
+from core.apis import kinds
 from core.wording import plural
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Ending, Op, Resource, Review
@@ -33,10 +20,17 @@ _ENDING = 3
 _INDENT = "  "
 
 _RANKS = {Op.REPLACE: 0, Op.UPDATE: 1, Op.DELETE: 2, Op.FORGET: 3, Op.ADOPT: 4, Op.CREATE: 5, Op.SAME: 6}
-_SECURITY = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, NETWORK_POLICY)
-_STORAGE = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, NAMESPACE)
-_PLATFORM = (MACHINE_CONFIG, SUBSCRIPTION)
-_RANKED = {kind.kind: rank for rank, kinds in enumerate((_SECURITY, _STORAGE, _PLATFORM)) for kind in kinds}
+_SECURITY = (
+    kinds.SECURITY_CONTEXT_CONSTRAINTS,
+    kinds.ROLE,
+    kinds.CLUSTER_ROLE,
+    kinds.ROLE_BINDING,
+    kinds.CLUSTER_ROLE_BINDING,
+    kinds.NETWORK_POLICY,
+)
+_STORAGE = (kinds.PERSISTENT_VOLUME, kinds.PERSISTENT_VOLUME_CLAIM, kinds.STORAGE_CLASS, kinds.NAMESPACE)
+_PLATFORM = (kinds.MACHINE_CONFIG, kinds.SUBSCRIPTION)
+_RANKED = {kind.kind: rank for rank, group in enumerate((_SECURITY, _STORAGE, _PLATFORM)) for kind in group}
 
 
 def heading(review: Review) -> str:

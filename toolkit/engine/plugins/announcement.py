@@ -18,7 +18,11 @@ _NOWHERE = "127.0.0.1:1"
 
 def announcement(choice: PluginChoice) -> str:
     """Return one line: official plugins with version and place, or stand-ins and how to get the official ones."""
-    official = [f"{plugin.binary.name} {reported_version(plugin)} ({plugin.place})" for plugin in _official(choice)]
+    official = [
+        f"{plugin.binary.name} {reported_version(plugin)} ({plugin.place})"
+        for plugin in choice.plugins
+        if plugin.official
+    ]
     parts = [f"official {' and '.join(official)}"] if official else []
     if choice.offline:
         names = " and ".join(f"pulumi-{name}" for name in choice.offline)
@@ -44,10 +48,6 @@ def reported_version(plugin: Plugin) -> str:
         finally:
             late.cancel()
             process.kill()
-
-
-def _official(choice: PluginChoice) -> list[Plugin]:
-    return [plugin for plugin in choice.plugins if plugin.official]
 
 
 def _stub(

@@ -2,15 +2,14 @@
 
 import json
 import os
+import selectors
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from typing import IO, Any
+from typing import Any
 
 _PACKAGES = """
 import importlib.metadata, json, re
@@ -60,11 +59,7 @@ def required_plugins(python: Path) -> Iterator[RequiredPlugin]:
         declared = json.loads(path.read_text())
         if declared.get("resource"):
             name = declared.get("name") or path.parent.name.removeprefix("pulumi_")
-            yield RequiredPlugin(name, _without_v(declared.get("version", "")), declared.get("server", ""))
-
-
-def _without_v(version: str) -> str:
-    return version.removeprefix("v")
+            yield RequiredPlugin(name, declared.get("version", "").removeprefix("v"), declared.get("server", ""))
 
 
 @dataclass(frozen=True)
@@ -88,47 +83,15 @@ def python_version(python: Path) -> str:
     return subprocess.run([str(python), "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 
 
-class Registered:
-    """Has a child in the set of those to stop, for as long as it runs."""
-
-    def __init__(
-        self, child: subprocess.Popen[bytes], children: set[subprocess.Popen[bytes]], lock: threading.Lock
-    ) -> None:
-        self._child, self._children, self._lock = child, children, lock
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._children.add(self._child)
-
-    def __exit__(self, *_: object) -> None:
-        if self._child.poll() is None:
-            self._child.kill()
-            self._child.wait()
-        with self._lock:
-            self._children.discard(self._child)
-
-
-def pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    """Return the stream, which is there for a child that was started with pipes."""
-    assert stream is not None, "the child was started with pipes"  # noqa: S101
-    return stream
-
-
-def chunks(streams: dict[str, IO[bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Report what the streams give, as it comes, until all are closed."""
-    queue: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
-
-    def pump(name: str, stream: IO[bytes]) -> None:
-        while chunk := os.read(stream.fileno(), 65536):
-            queue.put((name, chunk))
-        queue.put((name, b""))
-
-    for name, stream in streams.items():
-        threading.Thread(target=pump, args=(name, stream), daemon=True).start()
-    still_open = len(streams)
-    while still_open:
-        name, chunk = queue.get()
-        if chunk:
-            yield name, chunk
-        else:
-            still_open -= 1
+def chunks(child: subprocess.Popen[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield what a child prints, as it comes, with the name of the stream, until its pipes are closed."""
+    with selectors.DefaultSelector() as selector:
+        for name, stream in (("stdout", child.stdout), ("stderr", child.stderr)):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, name)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if chunk := os.read(key.fd, 65536):
+                    yield key.data, chunk
+                else:
+                    selector.unregister(key.fileobj)

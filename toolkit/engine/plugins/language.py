@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,7 @@ from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
 from toolkit.engine.plugins import interpreters
-from toolkit.engine.plugins.interpreters import Registered, chunks, pipe
+from toolkit.engine.plugins.interpreters import chunks
 from toolkit.engine.plugins.program import LOGGED
 from toolkit.engine.plugins.serving import engine_address, serve
 
@@ -143,7 +144,9 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             stderr=subprocess.PIPE,
         )
         with self._registered(child, context):
-            yield from _output(child)
+            for stream, chunk in chunks(child):
+                answer = messages.RunPluginResponse
+                yield answer(stdout=chunk) if stream == "stdout" else answer(stderr=chunk)
             yield messages.RunPluginResponse(exitcode=child.wait())
 
     @override
@@ -206,7 +209,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         with self._registered(child, context):
-            for _, chunk in chunks({"stdout": pipe(child.stdout)}):
+            for _, chunk in chunks(child):
                 yield messages.InstallDependenciesResponse(stdout=chunk)
             status = child.wait()
         if status != 0:
@@ -220,14 +223,17 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
             raise
 
-    def _registered(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> Registered:
+    @contextmanager
+    def _registered(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> Iterator[None]:
+        """Have a child among those to stop, for as long as it runs."""
         context.add_callback(child.kill)
-        return Registered(child, self._children, self._lock)
-
-
-def _output(child: subprocess.Popen[bytes]) -> Iterator[messages.RunPluginResponse]:
-    for name, chunk in chunks({"stdout": pipe(child.stdout), "stderr": pipe(child.stderr)}):
-        if name == "stdout":
-            yield messages.RunPluginResponse(stdout=chunk)
-        else:
-            yield messages.RunPluginResponse(stderr=chunk)
+        with self._lock:
+            self._children.add(child)
+        try:
+            yield
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+            with self._lock:
+                self._children.discard(child)

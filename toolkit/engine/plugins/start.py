@@ -14,7 +14,6 @@ _SERVERS = {
     "provider": ("toolkit.simulator.provider.servicer", "serve_provider"),
 }
 """By name, as each is found only with the new path, and the stand-in of the provider belongs to the simulator."""
-_SDK = ("pulumi", "pulumi.runtime")
 
 
 def main() -> None:
@@ -31,7 +30,7 @@ def _leave_out_the_sdk() -> None:
 
     That takes a third off the start of a plugin (0.16 to 0.09 s, language), and a `pulumi up` starts six.
     """
-    for name in _SDK:
+    for name in ("pulumi", "pulumi.runtime"):
         spec = find_spec(name)
         if spec is None:
             return  # the import of the messages fails, and says so

@@ -70,7 +70,11 @@ def difference(
         namespaced = bool(namespace_of(live))
     new = normalized(with_dashes(plain(new_inputs)))
     old: Properties = prune(live, normalized(old_inputs))
-    old, new = (_in_namespace(value, namespaced=namespaced) for value in (old, new))
+    # Without a namespace of its own an object is in `default`, but for kinds without.
+    old, new = (
+        with_metadata(value, namespace=(namespace_of(value) or DEFAULT_NAMESPACE) if namespaced else MISSING)
+        for value in (old, new)
+    )
     for field in ("apiVersion", "kind"):
         old.setdefault(field, new.get(field))
     if name_of(new):
@@ -83,11 +87,6 @@ def difference(
     same = name_of(new) == name_of(live) and namespace_of(new) == namespace_of(live)
     stays = named and same and annotation(new, AUTONAMED) != "true"
     return Difference(changes, delete_first=stays and any(_replaced(change) for change in changes))
-
-
-def _in_namespace(value: Properties, *, namespaced: bool) -> Properties:
-    """Return the object in its namespace, which is `default` where none is given; without one for kinds without."""
-    return with_metadata(value, namespace=(namespace_of(value) or DEFAULT_NAMESPACE) if namespaced else MISSING)
 
 
 def merge_patch(old: Any, new: Any) -> dict[str, Any]:

@@ -23,7 +23,6 @@ _BUILTIN_GROUPS = frozenset(
 INPUTS = "__inputs"
 FIELD_MANAGER = "__fieldManager"
 INITIAL_API_VERSION = "__initialApiVersion"
-_PATCH_FIELD_MANAGER = "pulumi.com/patchFieldManager"
 
 
 class RefusedError(Exception):
@@ -112,7 +111,7 @@ def field_manager(urn: str, inputs: Properties, outputs: Properties) -> str:
 
     The same for the same resource, so that an object whose create was interrupted is recognised as ours.
     """
-    named = annotation(inputs, _PATCH_FIELD_MANAGER)
+    named = annotation(inputs, "pulumi.com/patchFieldManager")
     old = outputs.get(FIELD_MANAGER)
     return named or (
         old if isinstance(old, str) else f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"

@@ -22,8 +22,6 @@ from typing import Any
 
 from toolkit.engine.prediction.values import MISSING, Properties, has_unknown, prune
 
-_TABLE = Path(__file__).with_name("go_types.txt")
-_CRD_GROUP = "apiextensions.k8s.io/"
 _READ_ONLY = (
     *("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"),
     *("resourceVersion", "uid"),
@@ -48,7 +46,7 @@ class _Field:
 @cache
 def _types() -> Mapping[str, Mapping[str, _Field]]:
     types: dict[str, dict[str, _Field]] = {}
-    for line in _TABLE.read_text().splitlines():
+    for line in Path(__file__).with_name("go_types.txt").read_text().splitlines():
         name, *fields = line.split(" ")
         pairs = (field.split("=", 1) for field in fields)
         types[name] = {key.removesuffix("!"): _Field(mark, key.endswith("!")) for key, mark in pairs}
@@ -78,7 +76,7 @@ def _typed(inputs: Properties) -> Properties:
         return inputs
     if kind == "Secret" and version in ("v1", "core/v1"):
         return _secret(inputs)
-    if kind == "CustomResourceDefinition" and version.startswith(_CRD_GROUP):
+    if kind == "CustomResourceDefinition" and version.startswith("apiextensions.k8s.io/"):
         return _definition(inputs)
     fields = _types().get(f"{version}/{kind}")
     if fields is None:

@@ -101,15 +101,12 @@ def text(document: Mapping[str, Any]) -> str:
 def annotated_manifest(member: Member, manager: str, annotations: Mapping[str, str]) -> dict[str, Any]:
     """Return the manifest of an object with annotations of the tool that manages it."""
     whole = managed_by(manager, member.manifest)
-    own = {key: value for key, value in whole["metadata"].get("annotations", {}).items() if _stays(member, key)}
-    both = {**own, **annotations}
+    own = whole["metadata"].get("annotations", {})
+    # For an object with another owner, the manifest has only the field that the stack waited for.
+    kept = {key: value for key, value in own.items() if member.partial or key != names.AWAITED}
+    both = {**kept, **annotations}
     metadata = {key: value for key, value in whole["metadata"].items() if key != "annotations"}
     return {**whole, "metadata": metadata | ({"annotations": both} if both else {})}
-
-
-def _stays(member: Member, key: str) -> bool:
-    """For an object with another owner, the manifest has only the field that the stack waited for."""
-    return member.partial or key != names.AWAITED
 
 
 def folder_of(number: int) -> str:

@@ -57,7 +57,9 @@ data of these two by `make docs`.
 
 def pages() -> dict[Path, str]:
     """Return the text of the pages, by their files."""
-    overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{_gaps()}"))
+    lines = ((name, entry.asks, entry.verdict, entry.missing) for name, entry in rows() if entry.missing)
+    gaps = markdown.table(("id", "what it asks for", "verdict", "missing"), lines)
+    overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{gaps}"))
     explained = "\n\n".join((_SOURCES.rstrip(), *map(_source, documents())))
     return {FOLDER / "README.md": overview + "\n", FOLDER / "sources.md": explained + "\n"} | {
         FOLDER / f"{document.name}.md": "\n\n".join(_page(document)) + "\n" for document in DOCUMENTS
@@ -83,11 +85,6 @@ def _numbers(counts: Counter[str]) -> tuple[str, ...]:
     return (str(counts.total()), *(str(counts[verdict]) for verdict in VERDICTS))
 
 
-def _gaps() -> str:
-    lines = ((name, entry.asks, entry.verdict, entry.missing) for name, entry in rows() if entry.missing)
-    return markdown.table(("id", "what it asks for", "verdict", "missing"), lines)
-
-
 def _page(document: Document) -> Iterator[str]:
     yield f"# Coverage: {document.title}"
     yield _DOCUMENT.format(name=document.name)
@@ -97,17 +94,16 @@ def _page(document: Document) -> Iterator[str]:
 
 def _row(name: str, entry: Entry) -> tuple[str, ...]:
     judged = (*entry.criteria, *(f"[{rule}](../reference/policies/{rule}.md)" for rule in entry.rules))
-    proved = (f"[{proof}](../../{(file := proof_file(proof))}) ({', '.join(_layers(file))})" for proof in entry.proof)
+    proved = (
+        f"[{proof}](../../{(file := proof_file(proof))}) ({', '.join(layers(tables.ROOT / file))})"
+        for proof in entry.proof
+    )
     notes = filter(None, (entry.missing, entry.why, entry.note))
     done = (f"[{file}](../../{file})" for file in entry.by)
     return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(notes)
 
 
 @cache
-def _layers(file: str) -> tuple[str, ...]:
-    return layers(tables.ROOT / file)
-
-
 def layers(file: Path) -> tuple[str, ...]:
     """Return the layers of a file's tests, in the order of LAYERS; none for a file without tests."""
     tree = ast.parse(file.read_text())

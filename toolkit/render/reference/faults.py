@@ -12,7 +12,6 @@ FOLDER = tables.ROOT / "docs" / "reference"
 DATA = FOLDER / "faults.yaml"
 STACK, JOB = "dev", "nccl-test-02x08"
 """Stack and job of a fault that names no others."""
-_OF_POLICIES = "policies"
 _INTRODUCTION = """# Faults
 
 What goes wrong in the field, and what stops it first: the policies (preview, update, `./hpc check`), admission, the
@@ -68,7 +67,7 @@ def _row(name: str, fault: Fault) -> tuple[str, ...]:
     first, policy = fault["stops"], fault["policy"]
     return (
         f"[`{name}`](#{name}): {fault['fault']}",
-        f"{first}: [`{policy}`](policies/{policy}.md)" if first == _OF_POLICIES else first,
+        f"{first}: [`{policy}`](policies/{policy}.md)" if first == "policies" else first,
         _REFUSED if fault["cause"] == "refused" else _ENDS[fault["job"]],
         f"exit status {fault['status']}",
         f"`{fault['criterion']}`",

@@ -26,11 +26,8 @@ def cell(text: str) -> str:
 def prose(text: str) -> str:
     """Return a docstring or a description as Markdown: no HTML, and Python's constants as YAML has them."""
     parts = text.split("`")
-    return "`".join(part if index % 2 else _outside_of_code(part) for index, part in enumerate(parts))
-
-
-def _outside_of_code(text: str) -> str:
-    return _CONSTANTS.sub(lambda match: _YAML[match[0]], text.replace("<", "\\<"))
+    parts[::2] = (_CONSTANTS.sub(lambda match: _YAML[match[0]], part.replace("<", "\\<")) for part in parts[::2])
+    return "`".join(parts)
 
 
 def anchor(heading: str) -> str:

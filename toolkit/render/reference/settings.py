@@ -44,6 +44,7 @@ def pages() -> dict[Path, str]:
 
 
 def _page() -> str:
+    of_tenants = ", ".join(f"`{name}`" for name in TENANTS_PART)
     return f"""# Settings
 
 A stack is one object, `{PROJECT}:{KEY}`, under `config` in `Pulumi.<stack>.yaml`. Unknown fields are errors, and all
@@ -60,15 +61,11 @@ written from the code by `make docs`.
 
 {markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one]({_DIVIDED}).")}
 
-The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
+The platform's file has `layer: platform`, and none of {of_tenants}. A file of tenants has those, `adopted`,
 as `cluster` the `kubeconfig` and `context` of [ClusterSettings](#clustersettings) or nothing, and:
 
 {tables.fields(TenantsFile, tables.link, without=Settings)}
 """
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def settings_schema() -> dict[str, Any]:

@@ -158,10 +158,10 @@ def bounds(field: FieldInfo) -> str:
         return "not empty"
     low, high = (shortest, longest) if low is None and high is None else (low, high)
     if low is not None and high is not None:
-        return f"{_number(low)} to {_number(high)}"
+        return f"{low:,} to {high:,}"
     if low is not None:
-        return f"at least {_number(low)}"
-    return f"at most {_number(high)}" if high is not None else ""
+        return f"at least {low:,}"
+    return f"at most {high:,}" if high is not None else ""
 
 
 def unit(name: str, annotation: Any, description: str) -> str:
@@ -170,7 +170,14 @@ def unit(name: str, annotation: Any, description: str) -> str:
     if not kinds & {int, float}:
         return ""
     suffix = next((unit for end, unit in _SUFFIXES.items() if name.endswith(end)), "")
-    beginning = next((unit for unit in _UNITS if description == unit or description.startswith(_after(unit))), "")
+    beginning = next(
+        (
+            unit
+            for unit in _UNITS
+            if description == unit or description.startswith(tuple(f"{unit}{mark}" for mark in ";,: "))
+        ),
+        "",
+    )
     return suffix or beginning
 
 
@@ -211,11 +218,3 @@ def _flat(annotation: Any) -> list[Any]:
 
 def _either(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
-
-
-def _after(unit: str) -> tuple[str, ...]:
-    return tuple(f"{unit}{mark}" for mark in (";", ",", ":", " "))
-
-
-def _number(value: float) -> str:
-    return f"{value:,}"

@@ -3,17 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 
-from core.apis.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    NAMESPACE,
-    ROLE,
-    ROLE_BINDING,
-    SECURITY_CONTEXT_CONSTRAINTS,
-    SERVICE_ACCOUNT,
-)
+from core.apis import kinds
 from policies.manifests.inventory import Inventory
 from policies.manifests.values import entries
 from policies.scc.rbac import Rbac
@@ -26,7 +19,14 @@ from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, names
 from toolkit.review.subjects.sccs import ORDINARY, powers, ranked
 
-KINDS = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT)
+KINDS = (
+    kinds.SECURITY_CONTEXT_CONSTRAINTS,
+    kinds.ROLE,
+    kinds.CLUSTER_ROLE,
+    kinds.ROLE_BINDING,
+    kinds.CLUSTER_ROLE_BINDING,
+    kinds.SERVICE_ACCOUNT,
+)
 _ACCOUNT = "system:serviceaccount:"
 _Account = tuple[str, str]
 
@@ -35,13 +35,13 @@ class Access:
     """Who may use which SCC on one side."""
 
     def __init__(self, side: Side, indexed: IndexedReview) -> None:
-        inventory: Inventory = side.inventory(*KINDS, NAMESPACE)
+        inventory: Inventory = side.inventory(*KINDS, kinds.NAMESPACE)
         self._release = indexed.release
         self.accounts = Accounts(inventory, indexed.release)
         self._trees = [rbac_object.tree for kind in KINDS[1:5] for rbac_object in inventory.of(kind)]
-        self.existing = {(account.namespace, account.name) for account in inventory.of(SERVICE_ACCOUNT)}
-        self.existing |= {(namespace.name, DEFAULT) for namespace in inventory.of(NAMESPACE)}
-        self.own = {scc.name for scc in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)}
+        self.existing = {(account.namespace, account.name) for account in inventory.of(kinds.SERVICE_ACCOUNT)}
+        self.existing |= {(namespace.name, DEFAULT) for namespace in inventory.of(kinds.NAMESPACE)}
+        self.own = {scc.name for scc in inventory.of(kinds.SECURITY_CONTEXT_CONSTRAINTS)}
 
     @cached_property
     def powers(self) -> Mapping[str, frozenset[str]]:
@@ -94,7 +94,7 @@ def find(indexed: IndexedReview) -> Section | None:
     moves = [move for account in sorted(accounts) if (move := _move(account, old, new)) is not None]
     lines = [
         *_powers(moves),
-        *_accounts(moves),
+        *(Line(_words(move)) for move in moves if not move.more and not move.less),
         *_others(old, new),
         *_undetermined(new, moves, _removed_grants(indexed)),
     ]
@@ -132,24 +132,15 @@ def _powers(moves: list[_Move]) -> Iterator[Line]:
             )
 
 
-def _accounts(moves: list[_Move]) -> Iterator[Line]:
-    for move in moves:
-        if not move.more and not move.less:
-            yield Line(_words(move))
-
-
 def _words(move: _Move) -> str:
     account = f"account {name('/'.join(move.account))}"
     parts = []
     if move.gained:
-        parts.append(f"may now use SCC {names(sorted(move.gained))} (was: {_only_names(move.before)})")
+        before = f"{names(sorted(move.before))} only" if move.before else "none"
+        parts.append(f"may now use SCC {names(sorted(move.gained))} (was: {before})")
     if move.lost:
         parts.append(f"may no longer use SCC {names(sorted(move.lost))}")
     return f"{account} {' and '.join(parts)}" if parts else f"{account}, by an SCC that it may use already"
-
-
-def _only_names(before: frozenset[str]) -> str:
-    return f"{names(sorted(before))} only" if before else "none"
 
 
 def _others(old: Access, new: Access) -> Iterator[Line]:
@@ -162,20 +153,18 @@ def _others(old: Access, new: Access) -> Iterator[Line]:
         for (kind, subject, where), sccs in sorted(groups.items()):
             what = "every SCC" if EVERY in sccs else f"SCC {names(sorted(sccs))}"
             place = f" for pods of namespace {name(where)}" if where else ""
-            wide = kind == "group" and any(_matches(subject, pattern) for pattern in WIDE_GROUPS)
+            wide = kind == "group" and any(fnmatchcase(subject, pattern) for pattern in WIDE_GROUPS)
             yield Line(
                 f"{kind} {name(subject)} {now} use {what}{place}", alarm=now == "may now" and (wide or not where)
             )
 
 
-def _matches(group: str, pattern: str) -> bool:
-    return group.startswith(pattern[:-1]) if pattern.endswith("*") else group == pattern
-
-
 def _removed_grants(indexed: IndexedReview) -> set[tuple[str, str]]:
     """Return namespace and name of each role and SCC that is removed, and so grants nothing."""
     removed = (
-        change for change in indexed.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after
+        change
+        for change in indexed.changed(kinds.SECURITY_CONTEXT_CONSTRAINTS, kinds.ROLE, kinds.CLUSTER_ROLE)
+        if not change.after
     )
     return {
         (change.resource.namespace, f"{change.resource.kind} {change.resource.object_name}")

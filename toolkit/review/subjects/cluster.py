@@ -9,7 +9,6 @@ from toolkit.review.object_diff import difference
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import name, names, title
 
-_PROVIDER = "pulumi:providers:"
 _HIDDEN = frozenset({"kubeconfig"})
 _SHOWN = 12
 """Lines of an object's difference."""
@@ -19,7 +18,7 @@ _LONGEST = 4000
 
 def find(indexed: IndexedReview) -> Section | None:
     """Report what of the way to the cluster changes."""
-    changes = [change for change in indexed.review.changed if change.resource.type.startswith(_PROVIDER)]
+    changes = [change for change in indexed.review.changed if change.resource.type.startswith("pulumi:providers:")]
     return section("The cluster", [line for change in changes if (line := _line(change)) is not None], vital=True)
 
 

@@ -5,15 +5,7 @@ Of secrets also that they come or change, and never to what.
 
 from collections.abc import Callable, Mapping
 
-from core.apis.kinds import (
-    NAMESPACE,
-    PERSISTENT_VOLUME,
-    PERSISTENT_VOLUME_CLAIM,
-    SCALE_CLUSTER,
-    SCALE_FILE_SYSTEM,
-    SECRET,
-    STORAGE_CLASS,
-)
+from core.apis import kinds
 from core.apis.names import SCALE_CSI_DRIVER
 from core.wording import plural
 from policies.manifests.values import read
@@ -69,9 +61,8 @@ def _unprotected(option: str, indexed: IndexedReview) -> list[str]:
 
 
 def _rank(change: Change) -> tuple[int, str]:
-    kinds = list(_CONSEQUENCES)
-    kind = change.resource.kind
-    return kinds.index(kind) if kind in kinds else len(kinds), change.resource.urn
+    ranked, kind = list(_CONSEQUENCES), change.resource.kind
+    return ranked.index(kind) if kind in ranked else len(ranked), change.resource.urn
 
 
 def _removal(change: Change, indexed: IndexedReview, holdings: StatefulObjects) -> Line | None:
@@ -129,23 +120,25 @@ def _claim(resource: Resource, holdings: StatefulObjects) -> str:
 
 
 _CONSEQUENCES: Mapping[str, Callable[[Resource, StatefulObjects], list[str]]] = {
-    NAMESPACE.kind: _namespace,
-    PERSISTENT_VOLUME_CLAIM.kind: lambda claim, holdings: [_claim(claim, holdings)],
-    PERSISTENT_VOLUME.kind: _volume,
-    STORAGE_CLASS.kind: lambda *_: [
+    kinds.NAMESPACE.kind: _namespace,
+    kinds.PERSISTENT_VOLUME_CLAIM.kind: lambda claim, holdings: [_claim(claim, holdings)],
+    kinds.PERSISTENT_VOLUME.kind: _volume,
+    kinds.STORAGE_CLASS.kind: lambda *_: [
         "volumes that it provisioned stay; their own reclaim policies decide about the data"
     ],
-    SCALE_CLUSTER.kind: lambda *_: ["no node has a client any more: every file system is unmounted, and jobs fail"],
-    SCALE_FILE_SYSTEM.kind: lambda *_: [
+    kinds.SCALE_CLUSTER.kind: lambda *_: [
+        "no node has a client any more: every file system is unmounted, and jobs fail"
+    ],
+    kinds.SCALE_FILE_SYSTEM.kind: lambda *_: [
         "every node unmounts it, and jobs with its volumes fail; the data stays on the storage cluster"
     ],
-    SECRET.kind: lambda *_: ["whatever uses the credentials fails when they are gone"],
+    kinds.SECRET.kind: lambda *_: ["whatever uses the credentials fails when they are gone"],
 }
 
 
 def find_secrets(indexed: IndexedReview) -> Section | None:
     """Report which secrets change."""
-    lines = [_secret(change, indexed) for change in indexed.changed(SECRET)]
+    lines = [_secret(change, indexed) for change in indexed.changed(kinds.SECRET)]
     return section("Secrets", lines)
 
 

@@ -4,14 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.apis.kinds import (
-    CLUSTER_POLICY,
-    NIC_CLUSTER_POLICY,
-    NIC_NODE_POLICY,
-    NVIDIA_DRIVER,
-    SPECIAL_RESOURCE_V1ALPHA1,
-    Kind,
-)
+from core.apis import kinds
+from core.apis.kinds import Kind
 from core.wording import plural
 from policies.manifests.values import brief, mapping, read
 from toolkit.review.indexed_review import IndexedReview
@@ -31,14 +25,20 @@ class _Driver:
 
 
 _DRIVERS = (
-    _Driver(CLUSTER_POLICY, ("driver",), "GPU driver"),
-    _Driver(NVIDIA_DRIVER, (), "GPU driver", of_some=True),
-    _Driver(NIC_CLUSTER_POLICY, ("ofedDriver",), "network driver"),
-    _Driver(NIC_NODE_POLICY, ("ofedDriver",), "network driver", of_some=True),
+    _Driver(kinds.CLUSTER_POLICY, ("driver",), "GPU driver"),
+    _Driver(kinds.NVIDIA_DRIVER, (), "GPU driver", of_some=True),
+    _Driver(kinds.NIC_CLUSTER_POLICY, ("ofedDriver",), "network driver"),
+    _Driver(kinds.NIC_NODE_POLICY, ("ofedDriver",), "network driver", of_some=True),
 )
 _UPGRADE = "upgradePolicy"
 _OBJECTS = "useNvidiaDriverCRD"
-_POLICIES = (CLUSTER_POLICY, NVIDIA_DRIVER, NIC_CLUSTER_POLICY, NIC_NODE_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
+_POLICIES = (
+    kinds.CLUSTER_POLICY,
+    kinds.NVIDIA_DRIVER,
+    kinds.NIC_CLUSTER_POLICY,
+    kinds.NIC_NODE_POLICY,
+    kinds.SPECIAL_RESOURCE_V1ALPHA1,
+)
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -60,7 +60,7 @@ def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
             paths += list(driver.path or (*mapping(before), *mapping(after)))
             if old != new and read(new, _OBJECTS) is True:
                 yield _from_objects(driver, "NVIDIADrivers")
-            elif old and not new and not driver.of_some and _new(NIC_NODE_POLICY, indexed):
+            elif old and not new and not driver.of_some and _new(kinds.NIC_NODE_POLICY, indexed):
                 yield _from_objects(driver, "NicNodePolicies")
             elif old != new:
                 on = f" of {title(change.resource)}" if driver.of_some else _nodes(indexed)

@@ -11,7 +11,6 @@ from typing import TypeAlias
 from core.wording import plural
 from toolkit.review.cluster_facts import AllowedFact
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.model import Finding
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, quoted
 
@@ -29,7 +28,9 @@ def find(indexed: IndexedReview) -> Section | None:
     """Report the findings of the policies."""
     groups: dict[tuple[bool, bool, str, str], list[str]] = defaultdict(list)
     for finding in indexed.review.findings:
-        groups[not finding.mandatory, finding.new is False, finding.policy, finding.remedy].append(_message(finding))
+        groups[not finding.mandatory, finding.new is False, finding.policy, finding.remedy].append(
+            finding.message.removesuffix(".")
+        )
     if not groups:
         return None
     manifests = indexed.review.facts.manifests
@@ -94,10 +95,6 @@ def _listed(places: Iterable[str], manifests: Manifests) -> Iterator[str]:
 def _named(places: Iterable[str], manifests: Manifests) -> list[str]:
     """Return the objects, with where the manifests of a user's own are."""
     return [f"{name(place)} in {name(manifests[place])}" if place in manifests else name(place) for place in places]
-
-
-def _message(finding: Finding) -> str:
-    return finding.message.removesuffix(".")
 
 
 def find_warnings(indexed: IndexedReview) -> Section | None:

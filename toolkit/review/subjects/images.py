@@ -22,7 +22,7 @@ def find(indexed: IndexedReview) -> Section | None:
         for pair in _pairs(change, indexed):
             users_by_change[pair].add(title(change.resource))
     if any(not old for old, _ in users_by_change):
-        existing = _all(indexed.before.objects, indexed)
+        existing = {image for resource in indexed.before.objects for image in images(resource, indexed).values()}
         users_by_change = {pair: users for pair, users in users_by_change.items() if pair[0] or pair[1] not in existing}
     lines = [_line(old, new, sorted(users)) for (old, new), users in sorted(users_by_change.items())]
     return section("Images", lines)
@@ -42,10 +42,6 @@ def images(resource: Resource, indexed: IndexedReview) -> Mapping[str, str]:
             if image and image != UNKNOWN:
                 references[f"{pod.role}/{container.group}/{container.name}"] = image
     return references
-
-
-def _all(resources: list[Resource], indexed: IndexedReview) -> set[str]:
-    return {image for resource in resources for image in images(resource, indexed).values()}
 
 
 def _pairs(change: Change, indexed: IndexedReview) -> set[tuple[str, str]]:

@@ -44,7 +44,6 @@ _ENDED: Mapping[bool | None, tuple[str, str]] = {
     None: ("whether it still runs is unknown", "whether they still run is unknown"),
 }
 """Of one job and of many: whether the earlier run has finished, and what is lost."""
-_SHOWN_JOBS = 6
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -161,4 +160,4 @@ def _started(cron_job: Resource, indexed: IndexedReview) -> str:
     if not repeats or not plans:
         return ""
     jobs = [line.rpartition(",")[2].rpartition(" ")[2] for line in plans[0].splitlines()]
-    return f": {plural(int(repeats[0]), 'run')} of each of {names(jobs, _SHOWN_JOBS)}, one at a time"
+    return f": {plural(int(repeats[0]), 'run')} of each of {names(jobs, 6)}, one at a time"

@@ -32,12 +32,9 @@ def _queue(queue: str, old: Sequence[str], new: Sequence[str]) -> Line:
     if not new:
         text = f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(old)}), not by room on nodes"
     else:
-        text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(new)} ({_before(old)})"
+        before = _shown(old) if old else "quotas alone"
+        text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(new)} (was by {before})"
     return Line(text, ("the flavor is another one; jobs that run were admitted on the former",))
-
-
-def _before(old: Sequence[str]) -> str:
-    return f"was by {_shown(old)}" if old else "was by quotas alone"
 
 
 def _shown(labels: Sequence[str]) -> str:

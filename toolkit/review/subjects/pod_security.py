@@ -30,7 +30,8 @@ def find(indexed: IndexedReview) -> Section | None:
         exempt = without_scc(space, after) and not (change.before and without_scc(space, before))
         if exempt:
             demands = (*demands, "admits pods without asking any SCC")
-        wider = exempt or (not new and _rank(after.get(f"{POD_SECURITY}enforce")) < _rank(_enforced(before)))
+        ranks = [_rank(labels.get(f"{POD_SECURITY}enforce")) for labels in (before, after)]
+        wider = exempt or (not new and ranks[1] < ranks[0])
         if demands:
             groups[new, demands, wider].append(space)
     lines = [
@@ -62,10 +63,6 @@ def _level_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Itera
 
 def _level(value: str | None) -> str:
     return "nothing" if value is None else name(value)
-
-
-def _enforced(labels: Mapping[str, str]) -> str | None:
-    return labels.get(f"{POD_SECURITY}enforce")
 
 
 def _rank(level: str | None) -> int:

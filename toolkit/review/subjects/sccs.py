@@ -160,18 +160,14 @@ def _field(
         places = [order.index(scc) + 1 if scc in order else 0 for order in orders]
         tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
         return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
-    return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _runs_as_any(
-        after.get(field)
-    )
+    value = after.get(field)
+    runs_as_any = isinstance(value, Mapping) and value.get("type") == "RunAsAny"
+    return [f"{name(field)} is {_value(value)} (was {_value(before.get(field))})"], runs_as_any
 
 
 def _entry(value: object) -> str:
     """Return an entry of a list; what is not text is another rule's matter, and has no order of its own."""
     return value if isinstance(value, str) else "(no name)"
-
-
-def _runs_as_any(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.get("type") == "RunAsAny"
 
 
 def _value(value: Any) -> str:

@@ -8,15 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.apis.kinds import (
-    CSI_SCALE_OPERATOR,
-    PERSISTENT_VOLUME,
-    PERSISTENT_VOLUME_CLAIM,
-    SCALE_CLUSTER,
-    SCALE_FILE_SYSTEM,
-    SCALE_REMOTE_CLUSTER,
-    STORAGE_CLASS,
-)
+from core.apis import kinds
 from core.datasets.lock import Lock
 from policies.manifests.values import brief, read
 from toolkit.review import data_set_changes
@@ -26,10 +18,16 @@ from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, title
 from toolkit.review.stateful_objects import reclaim
 
-_SCALE = (SCALE_CLUSTER, SCALE_REMOTE_CLUSTER, SCALE_FILE_SYSTEM)
-_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR, *_SCALE)
+_SCALE = (kinds.SCALE_CLUSTER, kinds.SCALE_REMOTE_CLUSTER, kinds.SCALE_FILE_SYSTEM)
+_KINDS = (
+    kinds.PERSISTENT_VOLUME,
+    kinds.PERSISTENT_VOLUME_CLAIM,
+    kinds.STORAGE_CLASS,
+    kinds.CSI_SCALE_OPERATOR,
+    *_SCALE,
+)
 _GIVES = {
-    PERSISTENT_VOLUME.kind: (
+    kinds.PERSISTENT_VOLUME.kind: (
         ("capacity", ("spec", "capacity", "storage")),
         ("where", ("spec", "csi", "volumeHandle")),
         ("for claim", ("spec", "claimRef", "name")),
@@ -37,13 +35,13 @@ _GIVES = {
         ("access", ("spec", "accessModes")),
         ("class", ("spec", "storageClassName")),
     ),
-    PERSISTENT_VOLUME_CLAIM.kind: (
+    kinds.PERSISTENT_VOLUME_CLAIM.kind: (
         ("size", ("spec", "resources", "requests", "storage")),
         ("volume", ("spec", "volumeName")),
         ("access", ("spec", "accessModes")),
         ("class", ("spec", "storageClassName")),
     ),
-    STORAGE_CLASS.kind: (
+    kinds.STORAGE_CLASS.kind: (
         ("reclaim policy", ("reclaimPolicy",)),
         ("provisioner", ("provisioner",)),
         ("binding", ("volumeBindingMode",)),
@@ -53,21 +51,21 @@ _GIVES = {
         ("file set", ("parameters", "filesetType")),
         ("parameters", ("parameters",)),
     ),
-    SCALE_CLUSTER.kind: (
+    kinds.SCALE_CLUSTER.kind: (
         ("edition", ("spec", "license", "license")),
         ("RDMA", ("spec", "daemon", "clusterProfile", "verbsRdma")),
         ("ports", ("spec", "daemon", "clusterProfile", "verbsPorts")),
         ("clients' requests", ("spec", "daemon", "roles")),
     ),
-    SCALE_REMOTE_CLUSTER.kind: (
+    kinds.SCALE_REMOTE_CLUSTER.kind: (
         ("GUIs", ("spec", "gui", "hosts")),
         ("contact nodes", ("spec", "contactNodes")),
     ),
-    SCALE_FILE_SYSTEM.kind: (
+    kinds.SCALE_FILE_SYSTEM.kind: (
         ("storage cluster", ("spec", "remote", "cluster")),
         ("file system", ("spec", "remote", "fs")),
     ),
-    CSI_SCALE_OPERATOR.kind: (("file system clusters", ("spec", "clusters")),),
+    kinds.CSI_SCALE_OPERATOR.kind: (("file system clusters", ("spec", "clusters")),),
 }
 _MANY = ("spec", "clusters"), ("parameters",), ("spec", "daemon", "roles")
 """Too long to be shown: only that they change."""
@@ -85,7 +83,7 @@ def _line(change: Change) -> Line | None:
     after = change.after
     if after is None or change.op is Op.FORGET:
         return None
-    alarm = after.kind == STORAGE_CLASS.kind and reclaim(after) == "Delete"
+    alarm = after.kind == kinds.STORAGE_CLASS.kind and reclaim(after) == "Delete"
     if change.before is None:
         values = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
         danger = "; its volumes are deleted with their claims" if alarm else ""

@@ -48,8 +48,13 @@ class Tenants:
 
     def _values(self, namespace: str, inputs: Mapping[str, Any]) -> Iterator[str]:
         start, size = (read(inputs, "uid_range", key) for key in ("start", "size"))
-        yield f"{name(start)} and the {size or _SIZE:,} from it" if isinstance(start, int) and _number(size) else ""
-        yield _named(inputs.get("mcs"))
+        yield (
+            f"{name(start)} and the {size or _SIZE:,} from it"
+            if isinstance(start, int) and isinstance(size, int | None)
+            else ""
+        )
+        mcs = inputs.get("mcs")
+        yield name(mcs) if isinstance(mcs, str) and mcs else ""
         quotas = [
             quota_gpus for quota in self._quotas.get(namespace, ()) if (quota_gpus := gpu_quota(quota)) is not None
         ]
@@ -105,11 +110,3 @@ def _by_namespace(resources: list[Resource]) -> dict[str, list[Resource]]:
     for resource in resources:
         by_namespace.setdefault(resource.namespace, []).append(resource)
     return by_namespace
-
-
-def _named(value: Any) -> str:
-    return name(value) if isinstance(value, str) and value else ""
-
-
-def _number(value: Any) -> bool:
-    return value is None or isinstance(value, int)

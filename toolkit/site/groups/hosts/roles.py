@@ -50,10 +50,6 @@ def files(role: Role) -> tuple[File, ...]:
     )
 
 
-def _no_host_driver(site: Site, _: RedHatHosts) -> Variables | None:
-    return None if site.on_hosts.driver == "host" else {}
-
-
 def _repositories(_: Site, settings: RedHatHosts) -> Variables | None:
     variables = {
         "setup_packages": list(settings.setup_packages),
@@ -78,10 +74,6 @@ def _ofed(_: Site, settings: RedHatHosts) -> Variables | None:
     return {"version": ofed.version, "name": ofed.name, "folder": ofed.folder, **verified}
 
 
-def _selinux(_: Site, settings: RedHatHosts) -> Variables:
-    return {"mode": settings.selinux, "modules": list(settings.selinux_modules)}
-
-
 def _memlock(site: Site, settings: RedHatHosts) -> Variables | None:
     return (
         {"unit": settings.container_runtime} if site.on_hosts.memlock_by_host and settings.container_runtime else None
@@ -101,12 +93,12 @@ def _host_driver(_: Site, settings: RedHatHosts) -> Variables | None:
     return {"packages": list(driver.packages), **of_hook}
 
 
-def _peer_memory(_: Site, settings: RedHatHosts) -> Variables | None:
-    return settings.peer_memory.model_dump() if settings.peer_memory else None
-
-
 ROLES = (
-    Role("no_host_driver", sources=("R-3.2.1-1", "E-43"), variables=_no_host_driver),
+    Role(
+        "no_host_driver",
+        sources=("R-3.2.1-1", "E-43"),
+        variables=lambda site, _: None if site.on_hosts.driver == "host" else {},
+    ),
     Role(
         "repositories",
         sources=("R-3.2.1-2", "R-3.2.1-3", "R-3.2.1-5", "R-3.2.5-1", "S-6.1", "B-2.4"),
@@ -114,7 +106,11 @@ ROLES = (
     ),
     Role("updates", sources=("R-3.2.1-4", "R-3.2.1-6", "B-2.4"), variables=_updates),
     Role("nouveau", sources=("R-3.4.1-7", "S-6.1"), variables=lambda _, __: {}),
-    Role("selinux", sources=("R-3.2.4-1", "R-3.4.1-8", "S-6.3", "E-10"), variables=_selinux),
+    Role(
+        "selinux",
+        sources=("R-3.2.4-1", "R-3.4.1-8", "S-6.3", "E-10"),
+        variables=lambda _, settings: {"mode": settings.selinux, "modules": [*settings.selinux_modules]},
+    ),
     Role("ofed", sources=("R-3.2.2-1", "N-3.2", "N-3.3"), variables=_ofed),
     Role("roce_qos", sources=("N-1.1",), variables=roce.variables),
     Role("ipoib", sources=("R-3.3-6",), variables=_ipoib),
@@ -123,7 +119,7 @@ ROLES = (
     Role(
         "peer_memory",
         sources=("R-3.2.3-1", "R-3.2.3-2", "R-3.2.3-4", "E-05", "E-06"),
-        variables=_peer_memory,
+        variables=lambda _, settings: settings.peer_memory.model_dump() if settings.peer_memory else None,
         after_driver=True,
     ),
 )

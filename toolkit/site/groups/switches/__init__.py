@@ -11,10 +11,6 @@ from toolkit.site.output import File, Group, Open
 from toolkit.site.statements import Statements
 
 
-def _nothing(_: Any) -> Iterator[Open]:
-    return iter(())
-
-
 @dataclass(frozen=True)
 class Dialect:
     """One dialect."""
@@ -28,7 +24,7 @@ class Dialect:
     """What its running configuration has then: what is configured -> the statement."""
     running: Callable[[Iterable[str]], Statements]
     """The same of lines that a switch printed; of NVUE, of leaves as `path: value`."""
-    missing: Callable[[Any], Iterator[Open]] = _nothing
+    missing: Callable[[Any], Iterator[Open]] = lambda _: iter(())
 
 
 DIALECTS: Mapping[type, Dialect] = {
