@@ -48,7 +48,7 @@ $(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
 	@touch $@
 
 # The first `make up` begins with the tools of its cluster while the packages are downloaded.
-up: AHEAD = $(if $(filter dev,$(STACK)),$(PYTHON) -m toolkit.engine.tools.ahead)
+up: AHEAD = $(if $(filter dev,$(STACK)),$(PYTHON) -m toolkit.engine.tools --ahead)
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
 	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN)) $(if $(BACKEND),--backend '$(BACKEND)')
 

@@ -27,7 +27,6 @@ _ONE_IN = 5
 """Every fifth frame has the classes whose mean share is small."""
 _SMALL = 5.0
 """Percent below which a mean share is on some frames only."""
-
 _BLOCK = Size(width=32, height=8)
 """Images are filled block by block, so that objects are areas."""
 _FAST = 1
@@ -111,7 +110,6 @@ def _image(name: str, camera: str) -> GeneratedFrame:
 
 
 def _printed(position: int, camera: str, chance: random.Random) -> dict[str, int]:
-    """Return the pixels of the window's classes in the image of a position."""
     window = plan().window
     few = plan().few
     outside = position - len(plan().bicycles)

@@ -12,7 +12,6 @@ from toolkit.datasets.frames import FileFacts, Frame, frames_of
 from toolkit.datasets.sqlite_catalogue import written
 
 _NS = 10**9
-
 _RECORDS = f"select platform, path, filename, size, mtime from {FILE_TABLE}"  # noqa: S608 - a constant
 
 

@@ -121,7 +121,6 @@ def _frames(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row
 
 
 def _name(choice: Choice, row: Row) -> str:
-    """Return the name of a record's file below its source's folder."""
     platform, source, path, name = row[:4]
     location = choice.locations.get(f"{platform}/{source}")
     return file_name(platform, path, name, location.base if location else "")
@@ -140,7 +139,6 @@ def _folder(choice: Choice, platform: str, source: str) -> str:
 
 
 def _number(text: str, path: str, what: str) -> int:
-    """Return a number of the catalogue, which has it as text."""
     try:
         number = int(text)
     except ValueError:

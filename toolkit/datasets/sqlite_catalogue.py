@@ -15,7 +15,6 @@ from core.datasets.catalogue import COLUMNS, FILE_TABLE, WIDE_VIEW, CatalogueErr
 
 CARD_TABLE, TAGS_TABLE = "hpc_card", "hpc_tags"
 """One row with the card as JSON and the folder that was indexed; a row an image with a number for every tag."""
-
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 

@@ -99,7 +99,6 @@ def _sections(sections: list[Section], room: int) -> tuple[str, list[str]]:
 
 
 def _titles(sections: list[Section], shortened: set[int]) -> list[str]:
-    """Return titles of sections without what their brackets count."""
     return [sections[index].title.partition(" (")[0] for index in sorted(shortened)]
 
 

@@ -23,7 +23,6 @@ QUANTITIES = frozenset(
     | {"sizeLimit", "divisor", "nominalQuota", "borrowingLimit", "lendingLimit"}
 )
 """Fields that are a quantity, or a map of some."""
-
 _WHOLE: dict[str, frozenset[str]] = {
     "": frozenset({"podSelector", "namespaceSelector", "matchLabels", "selector", "nodeSelector", "labelSelector"}),
     "ResourceQuota": frozenset({"hard"}),

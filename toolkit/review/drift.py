@@ -100,6 +100,5 @@ def _is_expected_removal(resource: Resource) -> bool:
 
 
 def _has_ttl(resource: Resource) -> bool:
-    """Whether a job was declared with a time to live after its end."""
     places = (("spec",), ("spec", "runPolicy"))
     return any(values.read(resource.inputs, *place, "ttlSecondsAfterFinished") is not None for place in places)

@@ -13,7 +13,6 @@ from toolkit.review.model import CHANGED, Change, Finding, Op, Resource, Review
 from toolkit.review.sentences import short_title
 
 CUT = "the engine stopped before it had processed the whole stack"
-
 _OPS = {
     "create": Op.CREATE,
     "update": Op.UPDATE,

@@ -204,7 +204,6 @@ def _equal(declared: Any, live: Any, path: Path, rules: Fields) -> bool:
 
 
 def _by_name(declared: list[Any], live: list[Any]) -> list[int | None] | None:
-    """Return the places by name; None where an entry has none, or one of another."""
     places, declared_names = _names(live), _names(declared)
     if places is None or declared_names is None:
         return None
@@ -219,7 +218,6 @@ def _names(entries: list[Any]) -> dict[str, int] | None:
 
 
 def _with_value(content: Any, path: Path, value: Any) -> Any:
-    """Return a copy of the content with a value at a path, which is created where it is absent."""
     if not path:
         return value
     inner = content if isinstance(content, Mapping) else {}

@@ -13,7 +13,6 @@ CHANGED = "[another secret]"
 """The placeholder of a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[unknown until the update]"
 """The placeholder of a value that is unknown until the update."""
-
 _ENDS = frozenset({"Complete", "Succeeded", "Failed"})
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 Path = tuple[str | int, ...]
-
 _STEP = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 _NEEDS_QUOTES = re.compile(r'[."\[\]]')
 

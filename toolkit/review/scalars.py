@@ -39,7 +39,6 @@ def scalar(value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
-    """Return whether YAML would take a text for a number."""
     try:
         float(text.replace("_", "") if not text.lower().startswith(("0x", "0o")) else "0")
     except ValueError:

@@ -15,7 +15,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 MOST = 120
 """Characters of a name that are shown: names in Kubernetes are rarely longer."""
 _SHOWN = 6
-
 _DONE = {
     Op.CREATE: "created",
     Op.UPDATE: "updated",

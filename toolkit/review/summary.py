@@ -18,7 +18,6 @@ _ITEM = 300
 _ENDING = 3
 """Objects being deleted, or to be deleted, that are named."""
 _INDENT = "  "
-
 _RANKS = {Op.REPLACE: 0, Op.UPDATE: 1, Op.DELETE: 2, Op.FORGET: 3, Op.ADOPT: 4, Op.CREATE: 5, Op.SAME: 6}
 _SECURITY = (
     kinds.SECURITY_CONTEXT_CONSTRAINTS,

@@ -77,7 +77,6 @@ def plugin_choice(
 
 
 def _plugin(name: str, path: str, environment: Mapping[str, str], stand_ins: Collection[str]) -> Iterator[Plugin]:
-    """Yield the plugin that the engine gets: one, or none."""
     for binary, place in _candidates(name, path, environment):
         if binary.is_file() and not _is_stand_in(binary):
             yield Plugin(name, binary, place)

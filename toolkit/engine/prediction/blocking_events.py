@@ -7,7 +7,6 @@ from typing import Any
 Object = Mapping[str, Any]
 Find = Callable[[Object], Object | None]
 """From a reference (apiVersion, kind, name, uid; a namespace of its own is not needed) to the live object, if any."""
-
 WARNINGS = {"fieldSelector": "type=Warning"}
 _DEPTH = 4  # MPIJob, Job, Pod, and one more
 _LONGEST = 600  # characters of one cause

@@ -15,7 +15,6 @@ _NEEDS_QUOTES = re.compile(r"[.\"\[\]]")
 
 # An unknown value in the official provider's patches, so that one in the place of an object removes all that it held.
 _UNKNOWN = {"Element": {"V": ""}}
-
 Operation = Literal["add", "delete", "update"]
 
 

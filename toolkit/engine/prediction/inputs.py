@@ -19,7 +19,6 @@ _BUILTIN_GROUPS = frozenset(
         )
     }
 )
-
 INPUTS = "__inputs"
 FIELD_MANAGER = "__fieldManager"
 INITIAL_API_VERSION = "__initialApiVersion"

@@ -14,7 +14,6 @@ _SCHEMA_KEYS = (
 )
 _TO_DASHES = {key: key.replace("_", "-") for key in _SCHEMA_KEYS}
 _TO_UNDERSCORES = {dashed: key for key, dashed in _TO_DASHES.items()}
-
 Path = tuple[str | int, ...]
 
 

@@ -18,7 +18,6 @@ from toolkit.render.manifests import managed_by
 
 _NAMED = 6
 """Objects of a kind that a page names; of more it has the first, the last and their number."""
-
 _ARGOCD = """\
 ## Begin
 
@@ -40,7 +39,6 @@ A finished job stays as it is. A Job whose manifest changes is deleted and creat
 `on_change: keep` does not change at all. To run a job again, delete it and sync; `run` in the settings has no effect.
 Leave `ApplyOutOfSyncOnly` off: with it, a sync does not wait for objects that an earlier one has applied.
 """
-
 _FLUX = """\
 ## Begin
 
@@ -60,7 +58,6 @@ in place, which runs nothing; one with `on_change: keep` does not change at all.
 creates it at its next reconciliation (`flux reconcile kustomization NAME`); `run` in the settings has no effect. Flux
 does not wait for a Job that the program only wants started.
 """
-
 _DIFFERENCES = """\
 ## What Pulumi does that this does not
 

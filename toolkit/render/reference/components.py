@@ -177,7 +177,6 @@ def _entry(subject: Subject) -> tuple[str, ...]:
 
 
 def _sources(subject: Subject) -> list[str]:
-    """Return the rows of the documents that the component's file implements."""
     return sorted((name for name, entry in rows() if subject.file in entry.by), key=markdown.natural)
 
 

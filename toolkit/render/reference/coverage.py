@@ -22,7 +22,6 @@ from toolkit.render.reference.coverage_data import (
 
 LAYERS = ("unit", "engine", "cluster", "browser")
 """As pyproject.toml declares them; a test without a marker is a unit test."""
-
 INTRODUCTION = """# Coverage
 
 What the source documents require, row by row, and what of it is here. Each document has a page, and so have their
@@ -44,7 +43,6 @@ _GAPS = (
     "Rows that are done in part or not at all; those that are out of reach are on the documents' pages with the reason."
 )
 _HEADS = ("id", "what it asks for", "verdict", "done by", "judged by", "proved by", "missing, or why; notes")
-
 DATA, POLICIES = FOLDER / "sources.yaml", FOLDER / "policies.yaml"
 _SOURCES = """# Sources
 

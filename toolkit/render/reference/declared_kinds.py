@@ -80,7 +80,6 @@ def _calls(
 
 
 def _passed(called: FunctionType, node: ast.Call, scope: Mapping[str, Any]) -> dict[str, Kind]:
-    """Return the kinds that a call passes, by parameter."""
     pairs = [*zip(inspect.signature(called).parameters, node.args, strict=False)]
     pairs += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
     values = {name: _value(value, scope) for name, value in pairs}

@@ -24,14 +24,12 @@ from toolkit.render.reference import markdown, tables
 
 FILE = tables.ROOT / "docs" / "reference" / "settings.md"
 _DIVIDED = "../guide/several-stacks.md#separate-stacks-for-platform-and-tenants"
-
 _DEFINITIONS = "#/$defs/"
 _PART = "Part"
 """What the name of a definition begins with that requires nothing."""
 _KEEP = ("properties", "patternProperties")
 """Keywords whose value has names of its own and no keywords."""
 _OTHERS = ("title", "discriminator")
-
 SCHEMAS = tables.ROOT / "docs" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

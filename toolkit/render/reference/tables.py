@@ -16,7 +16,6 @@ from toolkit.render.reference.value_types import ValueType
 ModelType = type[BaseModel]
 _WORTH = 2
 """Rows that a table of its own must save."""
-
 ROOT = PRODUCT
 PACKAGES = tuple(ROOT / name for name in ("components", "stacks", "core"))
 HEADS = ("field", "type", "default", "what it is")

@@ -18,7 +18,6 @@ from core.model import LEFT_OUT
 
 Link = Callable[[type[BaseModel]], str]
 """Returns the link to another model from the page at hand."""
-
 _PLAIN: Mapping[Any, str] = {
     str: "text",
     int: "whole number",

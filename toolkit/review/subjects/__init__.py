@@ -28,7 +28,6 @@ from toolkit.review.subjects import (
 )
 
 Find = Callable[[IndexedReview], Section | None]
-
 SUBJECTS: tuple[Find, ...] = (
     findings.find,
     cluster.find,

@@ -18,7 +18,6 @@ from toolkit.review.stateful_objects import StatefulObjects, reclaim
 
 _ENDS = (Op.DELETE, Op.REPLACE, Op.FORGET)
 _SHOWN = 10
-
 _SOME = "(some)"
 """The placeholder of unknown keys, where the whole secret is hidden."""
 _TEXTS = ("data", "stringData")

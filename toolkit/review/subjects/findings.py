@@ -87,7 +87,6 @@ def _details(groups: dict[str, list[str]], manifests: Manifests) -> Iterator[str
 
 
 def _listed(places: Iterable[str], manifests: Manifests) -> Iterator[str]:
-    """Yield the objects as one text, where there are any."""
     if objects := _named(dict.fromkeys(places), manifests):
         yield enumerated(objects, _OBJECTS)
 

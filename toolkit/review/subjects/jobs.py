@@ -20,7 +20,6 @@ _FEW = 3
 """Up to as many jobs with the same change have a line each."""
 _Group = tuple[str, str, Op, bool | None]
 """Namespace, kind, what becomes of them, and whether the earlier run has ended."""
-
 _WORDS = {
     Op.CREATE: ("starts", "start"),
     Op.REPLACE: ("starts again", "start again"),
@@ -81,7 +80,6 @@ def _unchanged_specification(change: Change, indexed: IndexedReview) -> Line:
 
 
 def _line(changes: list[Change], indexed: IndexedReview) -> Line:
-    """Return what becomes of one job, or of many to which the same happens."""
     total: dict[str, int] = defaultdict(int)
     for change in changes:
         for device, number in claims(change.resource, indexed).items():

@@ -30,7 +30,6 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _deleted_namespace(change: Change) -> Resource | None:
-    """Return a namespace that is deleted, with all of its policies."""
     resource = change.before
     return resource if change.op is Op.DELETE and resource and resource.type == "kubernetes:core/v1:Namespace" else None
 
@@ -70,7 +69,6 @@ _ALL = frozenset({_ANYBODY})
 
 
 def _allowed(policy: Resource) -> dict[str, frozenset[str]]:
-    """Return whom a policy allows, for each direction that it restricts."""
     spec: Any = read(policy.inputs, "spec")
     types = read(spec, "policyTypes")
     if not isinstance(types, list):

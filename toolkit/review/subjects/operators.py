@@ -34,7 +34,6 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _removed(indexed: IndexedReview) -> Iterator[Line]:
-    """Yield what the deletion of operators' own objects takes with it."""
     for instance in (operator.instance for operator in OPERATORS.values()):
         if instance is None or not instance.removal:
             continue

@@ -76,7 +76,6 @@ def interrupted_jobs(indexed: IndexedReview) -> str:
 
 
 def _pools(change: Change, indexed: IndexedReview) -> Iterator[str]:
-    """Yield the pools that restart by a change of an object."""
     kind = change.resource.kind
     if kind == TUNED.kind:
         yield from _tuned(change)
@@ -127,7 +126,6 @@ def _tuned(change: Change) -> Iterator[str]:
 
 
 def _joins(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield the pools that a node joins or leaves by its labels."""
     resource = change.resource
     if resource.kind != NODE.kind or not resource.is_object:
         return

@@ -20,7 +20,6 @@ _MOST = 2_000
 """Rights of one role that are compared; a role with more than that means everything."""
 _WIDE = frozenset({"secrets", "pods/exec", "pods/attach", "nodes/proxy", "serviceaccounts/token", EVERY})
 _SENSITIVE = frozenset({"escalate", "bind", "impersonate", EVERY})
-
 Right = tuple[str, str, str]
 """Verb, resource with its group, and the object's name, empty for all of them."""
 Key = tuple[str, str]
@@ -116,7 +115,6 @@ def _right_changes(subject: str, before: set[tuple[str, Right]], after: set[tupl
 
 
 def _descriptions(rights: set[Right]) -> Iterator[str]:
-    """Yield rights in words, resources with the same verbs together."""
     verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for verb, resource, only in rights:
         verbs[resource, only].add(verb)

@@ -34,7 +34,6 @@ _PRIVILEGES = {
 }
 ORDINARY = frozenset({IPC_LOCK})
 """What RDMA needs, and so every job of the platform; all else deserves a second look."""
-
 _POWERS = frozenset(
     {
         *("allowPrivilegedContainer", "allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID"),

@@ -69,7 +69,6 @@ _GIVES = {
 }
 _MANY = ("spec", "clusters"), ("parameters",), ("spec", "daemon", "roles")
 """Too long to be shown: only that they change."""
-
 TYPE = "hpc:storage:DataSetLock"
 
 

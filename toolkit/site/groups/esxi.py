@@ -33,10 +33,8 @@ esac
     sources=("N-2.1", "N-2.2", "N-4.1"),
     executable=True,
 )
-
 _PEERS = {"pciPassthru.allowP2P": "true", "pciPassthru.RelaxACSforP2P": "true"}
 """Peer-to-peer traffic: allowed, and sent directly by the PCIe switch above the device that has ATS."""
-
 _SCRIPT = PurePosixPath(SCRIPT_PATH).name
 _ANY = "/dev/mst/DEVICE"
 

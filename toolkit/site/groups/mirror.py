@@ -26,12 +26,10 @@ _IMAGE_SET_NOTE = """\
 # oc mirror -c imageset.yaml --workspace file://workspace docker://{registry} --v2
 # It also writes what makes the cluster use the copies of OpenShift and of operators, in workspace's cluster-resources.
 """
-
 _NAME = "stack-images"
 _REDIRECTS_NOTE = (
     "# Copy the images first. Once this is applied, the Machine Config Operator changes every node, a pool at a time.\n"
 )
-
 _MAPPING = "mirror/mapping.txt"
 _NOTE = """\
 # SOURCE=COPY for every image that the stack's manifests name; images of OpenShift and of operators are not among them.

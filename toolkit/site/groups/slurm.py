@@ -28,7 +28,6 @@ PrologFlags=Alloc,Serial,Contain
 ReturnToService=2
 GresTypes=gpu"""
 _CGROUP = "ConstrainCores=yes\nConstrainDevices=yes\nConstrainRAMSpace=yes\n"
-
 _PORT = 29400
 """torchrun's own default (torch.distributed.run)."""
 _KUBERNETES_UNITS: Mapping[str, str] = {"Gi": "G", "Mi": "M"}

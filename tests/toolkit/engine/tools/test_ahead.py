@@ -25,7 +25,7 @@ def test_stopped_builds_leave_nothing(tmp_path: Path) -> None:
     command.write_text(GO)
     command.chmod(0o755)
     # A script's `&` ignores the interrupt.
-    script = f"{sys.executable} -m toolkit.engine.tools.ahead & echo $!; wait $!"
+    script = f"{sys.executable} -m toolkit.engine.tools --ahead & echo $!; wait $!"
     path = f"{command.parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "HPC_CACHE": str(cache), "GO_PID": str(pid), "HPC_TOOLS": ""}
     shell = subprocess.Popen(

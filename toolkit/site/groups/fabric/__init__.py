@@ -11,7 +11,6 @@ from toolkit.site.output import File, Group, Open
 
 _SPEEDS = {100: "4xEDR", 200: "4xHDR", 400: "4xNDR"}
 """Line rates in Gb/s as ibsim 0.10 reads them; other links stay at its slowest rate."""
-
 _SOURCES = ("R-2.1-3", "R-3.1-4", "R-3.1-5", "D-3.3", "D-3.6")
 _OPENSM = """\
 # Only what differs from the defaults of `opensm --create-config FILE`. Leaves and spines are a fat tree; where units

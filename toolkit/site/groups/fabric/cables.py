@@ -138,7 +138,6 @@ def adapter_of(device: str) -> str:
 
 
 def _pod(site: Site) -> Iterator[Cables | Open]:
-    """Yield the two fabrics of a POD."""
     machines = site.gpu_hosts
     try:
         size = fabric.compute_fabric(len(machines))

@@ -17,7 +17,6 @@ from toolkit.site.output import File, Open
 PRIORITIES = 8
 CNP_DSCP, CNP_PRIORITY = 48, 6
 """Of notifications of congestion, as the switches have it: class 6, strict (Cumulus Linux, RoCE)."""
-
 NIC_CONFIGURATION_PATH = "hosts/nic-configuration.yaml"
 _NOTE = (
     "# For the NIC Configuration Operator, which spec.nicConfigurationOperator of the NicClusterPolicy starts.\n"

@@ -123,7 +123,6 @@ _MOST = 4096
 
 
 def _single_leaves(leaf: str) -> Iterator[str]:
-    """Yield a leaf for each port, link and VLAN of the ranges in its path."""
     path = leaf.partition(": ")[0]
     ranges = [match for match in _RANGES.finditer(path) if {*match[0]} & {"-", ","}]
     names = [_names(match[0]) for match in ranges]

@@ -13,7 +13,6 @@ from toolkit.site.groups.switches.onyx_statements import parse
 
 
 def _script(switch: Switch, site: Site, lines: Iterable[str]) -> str:
-    """Return a script to be pasted into the switch's command line, with its cables as comments."""
     cables = [f"## {port}: {peer}" for port, peer in peers(switch, site).items()]
     head = ("##", f"## Hostname: {full_name(switch, site)}", *cables, "##")
     return "".join(f"{line}\n" for line in (*head, "enable", "configure terminal", *lines))

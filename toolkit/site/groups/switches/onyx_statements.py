@@ -78,7 +78,6 @@ def _plain(command: str) -> str:
 
 
 def _single_commands(command: str) -> Iterator[str]:
-    """Yield the commands of each port of a range."""
     no = "no " if command.startswith("no ") else ""
     match = _RANGE.match(command, len(no))
     if match is None or match["from"] != match["to"] or not _fits(match):
