@@ -143,18 +143,13 @@ class Stack:
 
     def pulumi(self, *arguments: str, timeout: float = TIMEOUT) -> Outcome:
         """Run a command of the engine to its end."""
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-        return Outcome(done.returncode, done.stdout)
+        with self.start_pulumi(*arguments) as process:
+            try:
+                text, _ = process.communicate(timeout=timeout)
+            except BaseException:
+                process.kill()
+                raise
+        return Outcome(process.returncode, text)
 
     def start_pulumi(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start a command of the engine and leave it running."""

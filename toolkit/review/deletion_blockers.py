@@ -8,7 +8,7 @@ from core.apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAI
 from core.wording import plural
 from policies.manifests.values import entries, read
 from toolkit.review.indexed_review import IndexedReview
-from toolkit.review.model import Change, Op, Resource, finished
+from toolkit.review.model import Op, Resource, finished
 from toolkit.review.section import Line
 from toolkit.review.sentences import enumerated, name, names, path, title
 
@@ -67,18 +67,17 @@ def _volume_first(blockers: list[Blocker], indexed: IndexedReview) -> str:
     )
 
 
-def _ending(indexed: IndexedReview, *kinds: Kind) -> Iterator[tuple[Change, Resource]]:
-    for change in indexed.changed(*kinds):
-        if change.op in _ENDS and change.before and not change.before.retain_on_delete:
-            yield change, change.before
+def _ending(indexed: IndexedReview, kind: Kind) -> list[Resource]:
+    ends = (change.before for change in indexed.changed(kind) if change.op in _ENDS)
+    return [resource for resource in ends if resource and not resource.retain_on_delete]
 
 
 def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
-    ends = list(_ending(indexed, PERSISTENT_VOLUME))
+    ends = _ending(indexed, PERSISTENT_VOLUME)
     if not ends:
         return
-    deleted_namespaces = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
-    deleted_claims = {path(resource) for _, resource in _ending(indexed, PERSISTENT_VOLUME_CLAIM)}
+    deleted_namespaces = {resource.object_name for resource in _ending(indexed, NAMESPACE)}
+    deleted_claims = {path(resource) for resource in _ending(indexed, PERSISTENT_VOLUME_CLAIM)}
     claims: dict[str, list[str]] = defaultdict(list)
     pending = set()
     for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM):
@@ -87,7 +86,7 @@ def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
             claims[bound].append(path(claim))
         if read(claim.live, "status", "phase") not in (None, "Bound"):
             pending.add(path(claim))
-    for _, volume in ends:
+    for volume in ends:
         for claim_path in claims[volume.object_name] or _referenced_claims(volume, indexed):
             space, _, short = claim_path.partition("/")
             if claim_path not in deleted_claims and claim_path not in pending and space not in deleted_namespaces:
@@ -105,10 +104,10 @@ def _referenced_claims(volume: Resource, indexed: IndexedReview) -> Iterator[str
 
 
 def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
-    ends = list(_ending(indexed, PERSISTENT_VOLUME_CLAIM))
+    ends = _ending(indexed, PERSISTENT_VOLUME_CLAIM)
     if not ends:
         return
-    deleted_namespaces = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
+    deleted_namespaces = {resource.object_name for resource in _ending(indexed, NAMESPACE)}
     mounts: dict[tuple[str, str], list[str]] = defaultdict(list)
     for change in indexed.review.changes:
         # What is created has no pods yet, and what is deleted or replaced ends its own.
@@ -118,7 +117,7 @@ def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
         if not resource.is_patch and finished(change.before) is not True:
             for mounted in _mounted(indexed, resource):
                 mounts[resource.namespace, mounted].append(title(resource))
-    for _, claim in ends:
+    for claim in ends:
         users = mounts.get((claim.namespace, claim.object_name))
         if users and claim.namespace not in deleted_namespaces:
             yield Blocker(claim, f"pods of {enumerated(users, _SHOWN)}")
@@ -135,7 +134,7 @@ def _mounted(indexed: IndexedReview, resource: Resource) -> set[str]:
 
 
 def _namespaces(indexed: IndexedReview) -> Iterator[Blocker]:
-    ends = [resource for _, resource in _ending(indexed, NAMESPACE)]
+    ends = _ending(indexed, NAMESPACE)
     if not ends:
         return
     inside: dict[str, dict[str, None]] = defaultdict(dict)
