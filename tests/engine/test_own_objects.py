@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map
+from tests.support.messages import has
 from toolkit.cli.shared.paths import ROOT
 
 pytestmark = pytest.mark.engine
@@ -62,5 +63,4 @@ def test_an_object_of_the_program_is_refused(stack: Stack, namespace: str) -> No
     configure(stack, [ours["fields"]], ours)
     refused = stack.preview()
     assert refused.status != 0
-    assert "own/all.yaml:1:1" in refused.text
-    assert "is an object that the stack declares itself; remove the manifest" in refused.text
+    assert has(refused.text, "own/all.yaml:1:1", "stack declares itself", "remove the manifest")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.messages import has
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.plugins.announcement import announcement
 from toolkit.engine.plugins.locate import LANGUAGE, OFFLINE_FOLDER, PROVIDER, plugin_choice
@@ -27,10 +28,9 @@ def test_stand_ins_come_last_on_path(home: dict[str, str]) -> None:
     choice = plugin_choice(home)
     assert choice.path == f"{home['PATH']}:{OFFLINE_FOLDER}"
     assert choice.offline == (LANGUAGE, PROVIDER)
-    assert announcement(choice) == (
-        "plugins: offline stand-ins for pulumi-language-python and pulumi-resource-kubernetes "
-        "(official ones are not installed; README says how)"
-    )
+    line = announcement(choice)
+    assert has(line, "stand-ins", "pulumi-language-python", "pulumi-resource-kubernetes", "README")
+    assert "official pulumi-" not in line
     assert plugin_choice({**home, "PATH": choice.path}) == choice
 
 

@@ -12,6 +12,7 @@ from core.yaml import text as yaml_text
 from stacks.loading import settings
 from stacks.site import assembly as site
 from stacks.site.site import Site
+from tests.support.messages import has
 from tests.support.recorded import ROOT
 from tests.toolkit.site.groups.hosts import kit
 from toolkit.cli.app import app
@@ -89,9 +90,8 @@ def test_roles_follow_from_the_settings() -> None:
 
 def test_a_checksum_is_not_guessed() -> None:
     """Without the checksum of the driver's archive it is open, and the role has no variable that it requires."""
-    assert [each.remedy for each in kit.missing(lab()) if "MLNX_OFED" in each.what] == [
-        "set site.hosts.ofed.sha256 to what `sha256sum` prints of a copy that you trust"
-    ]
+    (missing,) = (each for each in kit.missing(lab()) if "MLNX_OFED" in each.what)
+    assert has(missing.remedy, "site.hosts.ofed.sha256", "sha256sum")
     given = lab().settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     verified = lab(hosts=given | {"ofed": given["ofed"] | {"sha256": "ab" * 32}})
     assert not any("MLNX_OFED" in each.what for each in kit.missing(verified))
@@ -127,7 +127,8 @@ def test_a_port_without_an_address_is_open() -> None:
     """Without PCI addresses the object would change every adapter of the type, so it is not written."""
     without = _of_machine({"hcas": tuple(each.model_copy(update={"pci": None}) for each in PROFILES["dgx-h100"].hcas)})
     assert "nic-configuration.yaml" not in kit.files(without)
-    assert [each.remedy for each in kit.missing(without)] == ["give them in a machine file of your own (`machines`)"]
+    (missing,) = kit.missing(without)
+    assert has(missing.remedy, "machine file", "`machines`")
 
 
 def _of_machine(changes: dict[str, Any]) -> Site:
