@@ -18,6 +18,10 @@ class Account:
     user: str
     password: str = field(repr=False)
 
+    def matches(self, user: str | None, password: str | None) -> bool:
+        """Return whether these are its user and password."""
+        return (user, password) == (self.user, self.password)
+
 
 def create(file: Path) -> Account:
     """Return the account in a file, which is made at random where it is not there."""

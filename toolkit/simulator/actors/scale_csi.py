@@ -110,13 +110,25 @@ def lacking(spec: Object, chosen: Generation) -> str | None:
     return None
 
 
+_VOLUMES = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
+
+
 def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.Grant:
     """Return what the operator makes from the `spec` of a CSIScaleOperator."""
     driver = {"attachRequired": True, "podInfoOnMount": False}
     account = f"{NAME}-node"
     return [
         (CSI_DRIVER, manifest(CSI_DRIVER, DRIVER, spec=driver)),
-        (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
+        grants.scc(
+            SCC,
+            namespace,
+            [f"{NAME}-{part}" for part in (*SIDECAR_ACCOUNTS, "node")],
+            allowHostPorts=False,
+            allowedCapabilities=[],
+            requiredDropCapabilities=["KILL", "MKNOD", "SETUID", "SETGID"],
+            fsGroup={"type": "MustRunAs"},
+            volumes=_VOLUMES,
+        ),
         grants.service_account(namespace, account),
         *[made for sidecar in chosen.sidecars for made in _sidecar(namespace, sidecar, spec, chosen)],
         _driver(namespace, account, spec, chosen),
@@ -133,34 +145,6 @@ def _driver(namespace: str, account: str, spec: Object, chosen: Generation) -> t
     )
     made["spec"]["template"]["metadata"]["annotations"] = annotations
     return kind, made
-
-
-def _scc(namespace: str) -> Object:
-    """Return the SCC that the operator makes: it names its users itself, so that no role is needed."""
-    accounts = (*(f"{NAME}-{part}" for part in SIDECAR_ACCOUNTS), f"{NAME}-node")
-    volumes = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
-    fields: Object = {
-        "allowHostDirVolumePlugin": True,
-        "allowHostIPC": False,
-        "allowHostNetwork": True,
-        "allowHostPID": False,
-        "allowHostPorts": False,
-        "allowPrivilegeEscalation": True,
-        "allowPrivilegedContainer": True,
-        "allowedCapabilities": [],
-        "defaultAddCapabilities": [],
-        "requiredDropCapabilities": ["KILL", "MKNOD", "SETUID", "SETGID"],
-        "priority": None,  # a required key
-        "readOnlyRootFilesystem": False,
-        "fsGroup": {"type": "MustRunAs"},
-        "runAsUser": {"type": "RunAsAny"},
-        "seLinuxContext": {"type": "RunAsAny"},
-        "supplementalGroups": {"type": "RunAsAny"},
-        "users": [f"system:serviceaccount:{namespace}:{account}" for account in accounts],
-        "groups": [],
-        "volumes": volumes,
-    }
-    return manifest(kinds.SECURITY_CONTEXT_CONSTRAINTS, SCC, **fields)
 
 
 def _driver_pod(account: str, spec: Object, chosen: Generation) -> Object:

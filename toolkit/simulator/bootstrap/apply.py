@@ -10,6 +10,7 @@ from core.apis import kinds
 from core.progress import Step
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.table import KUBERNETES
+from toolkit.simulator.access import rbac
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap import nodes, openshift
@@ -100,7 +101,7 @@ def _container_native(spec: ClusterSpec) -> tuple[list[Manifest], list[Manifest]
 
 
 def _access(spec: ClusterSpec) -> list[Manifest]:
-    return [*openshift.access(), *admission.access(spec.release)]
+    return [*rbac.manifests(), *admission.access(spec.release)]
 
 
 def _folders(tools: Mapping[str, Path]) -> tuple[Path, ...]:

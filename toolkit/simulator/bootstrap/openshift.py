@@ -13,7 +13,6 @@ from core.apis.names import (
     NODE_ROLE,
 )
 from core.yaml import text as yaml_text
-from toolkit.simulator.access import rbac
 from toolkit.simulator.actors.package import TEXT, Definition, structure
 from toolkit.simulator.manifests import Manifest, manifest, simulated_by
 from toolkit.simulator.names import FILES_CLASS, FILES_PROVISIONER
@@ -74,11 +73,6 @@ def definitions(folders: tuple[Path, ...], *, hosted: bool = False) -> list[Mani
     kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
     reported = map(_reported_definition, _REPORTED)
     return [*published, *(definition.manifest() for definition in (network, *kept)), *reported]
-
-
-def access() -> list[Manifest]:
-    """Return the accounts and roles of the cluster's own identities."""
-    return rbac.manifests()
 
 
 def custom_resources(storage_classes: Iterable[str] = (), *, hosted: bool = False) -> list[Manifest]:

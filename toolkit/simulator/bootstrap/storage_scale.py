@@ -51,7 +51,16 @@ def operators() -> list[Manifest]:
     """Return both operators with their accounts and rights, and the account and SCC of core pods."""
     parts = [
         grants.service_account(SCALE_NAMESPACE, ACCOUNT),
-        (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc()),
+        grants.scc(
+            "ibm-spectrum-scale-privileged",
+            SCALE_NAMESPACE,
+            [ACCOUNT],
+            allowHostPorts=True,
+            allowedCapabilities=["*"],
+            requiredDropCapabilities=[],
+            fsGroup={"type": "RunAsAny"},
+            volumes=["*"],
+        ),
         *_operator(OPERATOR_NAMESPACE, CONTROLLER, _OPERATOR, f"icr.io/cpopen/{_OPERATOR}:v5.2.3.1", _RULES),
         *_operator(
             SCALE_CSI_NAMESPACE,
@@ -71,28 +80,3 @@ def _operator(namespace: str, name: str, account: str, image: str, rules: tuple[
         *grants.cluster_wide(name, namespace, account, rules),
         deployment(namespace, name, pod, BY),
     ]
-
-
-def _scc() -> Manifest:
-    fields: Manifest = {
-        "allowHostDirVolumePlugin": True,
-        "allowHostIPC": False,
-        "allowHostNetwork": True,
-        "allowHostPID": False,
-        "allowHostPorts": True,
-        "allowPrivilegeEscalation": True,
-        "allowPrivilegedContainer": True,
-        "allowedCapabilities": ["*"],
-        "defaultAddCapabilities": [],
-        "requiredDropCapabilities": [],
-        "priority": None,  # a required key
-        "readOnlyRootFilesystem": False,
-        "fsGroup": {"type": "RunAsAny"},
-        "runAsUser": {"type": "RunAsAny"},
-        "seLinuxContext": {"type": "RunAsAny"},
-        "supplementalGroups": {"type": "RunAsAny"},
-        "users": [f"system:serviceaccount:{SCALE_NAMESPACE}:{ACCOUNT}"],
-        "groups": [],
-        "volumes": ["*"],
-    }
-    return manifest(kinds.SECURITY_CONTEXT_CONSTRAINTS, "ibm-spectrum-scale-privileged", **fields)

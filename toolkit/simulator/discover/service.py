@@ -134,10 +134,7 @@ class Service:
 
     def _token(self, request: Request) -> Response:
         credentials = request.authorization
-        if credentials is None or (credentials.username, credentials.password) != (
-            self.account.user,
-            self.account.password,
-        ):
+        if credentials is None or not self.account.matches(credentials.username, credentials.password):
             return _message(HTTPStatus.UNAUTHORIZED, "wrong user or password")
         return Response(headers={TOKEN_HEADER: self.tokens.give()})
 

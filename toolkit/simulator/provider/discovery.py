@@ -103,16 +103,9 @@ _NAMESPACED = frozenset(
 _CLUSTER_SCOPED = frozenset(
     {
         *("APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "CSIDriver", "CSINode"),
-        *(
-            "CustomResourceDefinition",
-            "FlowSchema",
-            "IngressClass",
-            "MutatingWebhookConfiguration",
-            "Namespace",
-            "Node",
-        ),
-        *("PersistentVolume", "PodSecurityPolicy", "PriorityClass", "PriorityLevelConfiguration", "RuntimeClass"),
-        *("StorageClass", "ValidatingWebhookConfiguration", "VolumeAttachment"),
+        *("CustomResourceDefinition", "FlowSchema", "IngressClass", "MutatingWebhookConfiguration", "Namespace"),
+        *("Node", "PersistentVolume", "PodSecurityPolicy", "PriorityClass", "PriorityLevelConfiguration"),
+        *("RuntimeClass", "StorageClass", "ValidatingWebhookConfiguration", "VolumeAttachment"),
     }
 )
 

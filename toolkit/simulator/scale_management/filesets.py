@@ -10,10 +10,7 @@ from toolkit.simulator.scale_management.state import ROOT_FILESET, Cache, Filese
 EXISTS, PATH_EXISTS = "EFSSP1102C", "EFSSG0762C"
 NO_DIRECTORY, NO_LINK, NO_FILESET, ABORTED = "EFSSG0264C", "EFSSG2006C", "EFSSG0072C", "EFSSG0632C"
 MODES = {
-    "ro": "ro",
-    "iw": "iw",
-    "sw": "sw",
-    "lu": "lu",
+    **{mode: mode for mode in ("ro", "iw", "sw", "lu")},
     "read-only": "ro",
     "independent-writer": "iw",
     "single-writer": "sw",

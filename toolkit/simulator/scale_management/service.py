@@ -53,10 +53,7 @@ class Service:
 
     def _answer(self, request: Request) -> tuple[HTTPStatus, dict[str, Any]]:
         credentials = request.authorization
-        if credentials is None or (credentials.username, credentials.password) != (
-            self.account.user,
-            self.account.password,
-        ):
+        if credentials is None or not self.account.matches(credentials.username, credentials.password):
             raise RefusedError("wrong user or password", HTTPStatus.UNAUTHORIZED)
         endpoint, names = ROUTES.bind_to_environ(request.environ).match()
         if (request.method, endpoint) in CHANGES:

@@ -53,7 +53,7 @@ def test_kubeconfigs_and_tokens(tmp_path: Path) -> None:
 
 def test_no_identity_has_everything() -> None:
     """No role of an identity grants everything."""
-    for manifest in openshift.access():
+    for manifest in rbac.manifests():
         for rule in manifest.get("rules", ()):
             assert "*" not in (*rule["apiGroups"], *rule["resources"], *rule["verbs"]), manifest["metadata"]["name"]
 
@@ -61,7 +61,7 @@ def test_no_identity_has_everything() -> None:
 def test_namespaces_of_accounts_exist() -> None:
     """The bootstrap creates the namespaces of its service accounts."""
     made = {manifest["metadata"]["name"] for manifest in openshift.namespaces()}
-    requested = {manifest["metadata"].get("namespace") for manifest in openshift.access()} - {None}
+    requested = {manifest["metadata"].get("namespace") for manifest in rbac.manifests()} - {None}
     assert requested <= made
 
 

@@ -3,6 +3,7 @@
 from core.apis import kinds
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
+from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.package import (
     COMMON,
     FLAG,
@@ -41,48 +42,32 @@ _RULES = (
     Rule(("storage.k8s.io",), ("csidrivers",), OWN),
     Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),
 )
-TWO = Bundle(
-    versions=("ibm-spectrum-scale-csi-operator.v2.0.0",),
-    definitions=(
-        Definition(
-            kinds.CSI_SCALE_OPERATOR,
-            structure(
-                {
-                    "clusters": list_of(_CLUSTER),
-                    "scaleHostpath": TEXT,
-                    "attacherNodeSelector": _SELECTOR,
-                    "provisionerNodeSelector": _SELECTOR,
-                    "pluginNodeSelector": _SELECTOR,
-                },
-                "clusters",
-                "scaleHostpath",
-            ),
-        ),
-    ),
-    account="ibm-spectrum-scale-csi-operator",
-    rules=_RULES,
-    image="quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-operator:v2.0.0",
+
+
+def _bundle(version: str, registry: str, required: str, **properties: Object) -> Bundle:
+    """Return a version, whose object requires a field beside its clusters, and has these properties."""
+    spec = structure({"clusters": list_of(_CLUSTER), required: TEXT, **properties}, "clusters", required)
+    return Bundle(
+        versions=(f"ibm-spectrum-scale-csi-operator.{version}",),
+        definitions=(Definition(kinds.CSI_SCALE_OPERATOR, spec),),
+        account="ibm-spectrum-scale-csi-operator",
+        rules=_RULES,
+        image=f"{registry}/ibm-spectrum-scale-csi-operator:{version}",
+    )
+
+
+TWO = _bundle(
+    "v2.0.0",
+    "quay.io/ibm-spectrum-scale",
+    "scaleHostpath",
+    **{f"{part}NodeSelector": _SELECTOR for part in ("attacher", "provisioner", "plugin")},
 )
-THREE = Bundle(
-    versions=("ibm-spectrum-scale-csi-operator.v3.1.0",),
-    definitions=(
-        Definition(
-            kinds.CSI_SCALE_OPERATOR,
-            structure(
-                {
-                    "clusters": list_of(_CLUSTER),
-                    "localScaleCluster": TEXT,
-                    "tolerations": list_of(structure()),
-                    **{f"{part}NodeSelector": _SELECTOR for part in ("plugin", *SIDECAR_ACCOUNTS)},
-                },
-                "clusters",
-                "localScaleCluster",
-            ),
-        ),
-    ),
-    account="ibm-spectrum-scale-csi-operator",
-    rules=_RULES,
-    image="icr.io/cpopen/ibm-spectrum-scale-csi-operator:v3.1.0",
+THREE = _bundle(
+    "v3.1.0",
+    "icr.io/cpopen",
+    "localScaleCluster",
+    tolerations=list_of(structure()),
+    **{f"{part}NodeSelector": _SELECTOR for part in ("plugin", *SIDECAR_ACCOUNTS)},
 )
 
 PACKAGES = (
