@@ -22,7 +22,7 @@ from toolkit.render.manifests import manifests
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 pytestmark = pytest.mark.cluster
 

@@ -12,7 +12,7 @@ from core.files import locked
 from core.progress import SILENT, Progress
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator.home import Layout
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.start import start
 from toolkit.simulator.state import ClusterSpec, NodeSpec
 from toolkit.simulator.status import ClusterStatus, inspect

@@ -14,11 +14,12 @@ from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
-from toolkit.simulator.bootstrap import bootstrap, fingerprint
+from toolkit.simulator.bootstrap.apply import bootstrap, fingerprint
 from toolkit.simulator.home import Layout
 from toolkit.simulator.pods import condition
-from toolkit.simulator.processes import Command, Processes, configurations, ports, procfs
+from toolkit.simulator.processes import configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
+from toolkit.simulator.processes.supervisor import Command, Processes
 from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, ClusterSpec, PortNumbers, State
 from toolkit.simulator.status import end_failed_start
 

@@ -18,7 +18,8 @@ from toolkit.simulator.api import Api
 from toolkit.simulator.home import Layout
 from toolkit.simulator.names import PROFILE
 from toolkit.simulator.pods import annotations, condition, labels
-from toolkit.simulator.processes import Processes, procfs
+from toolkit.simulator.processes import procfs
+from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.state import LISTENERS, State
 
 ASK_SECONDS = 3.0

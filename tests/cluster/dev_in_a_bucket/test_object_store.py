@@ -13,7 +13,7 @@ from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.simulator import cluster
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.home import Layout
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 pytestmark = pytest.mark.cluster
 

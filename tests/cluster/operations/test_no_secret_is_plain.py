@@ -21,7 +21,7 @@ from tests.support.lab import eventually
 from tests.support.planted import Found, Search
 from tests.support.planted_site import BUCKET, ODD, PROVIDER, Site
 from tests.support.planted_story import DEBUGGED
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 pytestmark = pytest.mark.cluster
 

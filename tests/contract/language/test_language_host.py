@@ -5,11 +5,23 @@ from pathlib import Path
 import pytest
 
 from tests.contract.language.cases import Case, cases, record
-from tests.contract.language.differences import DIFFERENCES
 from tests.contract.language.runs import Desk
 from toolkit.engine.plugins.locate import LANGUAGE, plugin_choice
 
 pytestmark = pytest.mark.engine
+
+_SIGNAL = "the error names the signal that ended the program, where the official one is exit code -1"
+_SDK = "the error names the interpreter that has no SDK, and what to do"
+
+DIFFERENCES: dict[str, str] = {
+    "keyboard-interrupt": _SIGNAL,
+    "killed": _SIGNAL,
+    "terminated": _SIGNAL,
+    "aborted": _SIGNAL,
+    "environment-without-sdk": _SDK,
+    "sdk-of-the-path": _SDK,
+}
+"""Where the stand-in differs from the official host on purpose, by case, with the reason."""
 
 
 @pytest.fixture(scope="module")

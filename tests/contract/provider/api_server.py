@@ -24,9 +24,9 @@ from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
 from toolkit.simulator.home import Layout
-from toolkit.simulator.processes import Processes
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.processes.ports import free
+from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.state import ClusterSpec, PortNumbers
 
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager")

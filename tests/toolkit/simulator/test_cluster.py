@@ -18,7 +18,8 @@ from toolkit.simulator.access.pki import IDENTITIES, USER, Pki, tokens
 from toolkit.simulator.api import Api
 from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from toolkit.simulator.home import Layout
-from toolkit.simulator.processes import Processes, ports, procfs
+from toolkit.simulator.processes import ports, procfs
+from toolkit.simulator.processes.supervisor import Processes
 
 pytestmark = pytest.mark.cluster
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.status import end_failed_start
 
 

@@ -15,7 +15,7 @@ from toolkit.simulator import cluster, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.cluster import Cluster
 from toolkit.simulator.manifests import manifest
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 pytestmark = pytest.mark.cluster
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator.processes import Command, Processes, Record, procfs
+from toolkit.simulator.processes import procfs
+from toolkit.simulator.processes.supervisor import Command, Processes, Record
 
 SLEEP = Command("sleeper", ["sleep", "300"], {})
 STUBBORN = (

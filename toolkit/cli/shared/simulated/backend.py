@@ -15,7 +15,7 @@ from toolkit.simulator.access import accounts
 from toolkit.simulator.home import Layout
 from toolkit.simulator.object_store import REGION
 from toolkit.simulator.object_store.files import Files, Kept
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 SIMULATED = "s3"
 """What stands for the simulated cluster's own object store."""
