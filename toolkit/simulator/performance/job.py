@@ -32,13 +32,13 @@ HEALTHY = NodeFaults()
 
 
 def read_faults(text: str | None) -> NodeFaults:
-    """Return the faults of an annotation; of one that cannot be read_faults none, and the log says why."""
+    """Return the faults of an annotation; of one that cannot be read none, and the log says why."""
     if text is None:
         return HEALTHY
     try:
         return NodeFaults.model_validate_json(text)
     except ValidationError as error:
-        log.warning("faults %s cannot be read_faults: %s", text, error)
+        log.warning("faults %s cannot be read: %s", text, error)
         return HEALTHY
 
 
