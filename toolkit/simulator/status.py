@@ -23,6 +23,9 @@ from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.state import LISTENERS, State
 
 ASK_SECONDS = 3.0
+START_LOG = "start"
+"""Name of the log, beside those of the processes."""
+_SERVER = "kube-apiserver"
 
 
 @dataclass(frozen=True)
@@ -160,11 +163,6 @@ def _node(item: dict[str, Any]) -> NodeStatus:
         profile=annotations(item).get(PROFILE),
         allocatable=dict(status.get("allocatable", {})),
     )
-
-
-START_LOG = "start"
-"""Name of the log, beside those of the processes."""
-_SERVER = "kube-apiserver"
 
 
 def end_failed_start(

@@ -26,6 +26,7 @@ from toolkit.simulator.home import Layout
 LIFETIME = datetime.timedelta(days=3650)
 CLOCK_SKEW = datetime.timedelta(hours=1)
 Usage = x509.ObjectIdentifier
+USER = "kube:admin"
 
 
 @dataclass(frozen=True)
@@ -153,9 +154,6 @@ def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     )
-
-
-USER = "kube:admin"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""One identity's access to the API server, by kind: plain JSON objects; a watch has one event in memory at a time."""
+"""One identity's access to the API server, by kind: plain JSON objects; a watch has one event in memory at a time.
+
+And the conditions and times of their status.
+"""
 
 import json
 import time
@@ -25,6 +28,16 @@ TIMEOUT = (5, 30)
 """Seconds to connect, and to wait for an answer."""
 CONNECTIONS = 64
 """Kept connections: one per watch, and a few for requests. More are opened and dropped as needed."""
+# Kinds that only the simulated cluster handles, beside those of `core.apis.kinds`.
+EVICTION = Kind("policy", "v1", "Eviction", "evictions")
+CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
+SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")
+LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
+SERVICE = Kind("", "v1", "Service", "services")
+ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+VALIDATING_WEBHOOK_CONFIGURATION = Kind(
+    "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
+)
 
 
 class ApiError(core.apis.client.ApiError):
@@ -184,17 +197,6 @@ class RenewedToken:
             self._value, life = self._ask()
             self._until = time.monotonic() + 0.8 * life
         return self._value
-
-
-EVICTION = Kind("policy", "v1", "Eviction", "evictions")
-CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
-SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")
-LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
-SERVICE = Kind("", "v1", "Service", "services")
-ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
-VALIDATING_WEBHOOK_CONFIGURATION = Kind(
-    "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
-)
 
 
 def now() -> str:

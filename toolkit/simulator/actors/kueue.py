@@ -38,6 +38,9 @@ OPERATOR_RULES = (
     # It gives the manager the rights that Kueue publishes, which are more than its own.
     Rule(_RBAC, ("clusterroles", "roles"), ("escalate", "bind")),
 )
+MOUNT_SECONDS = 0.2
+GATES = "VisibilityOnDemand=false,MultiKueue=false"
+"""The first starts an API server of its own on a fixed port; there is one cluster here."""
 
 
 class KueueOperator(Operator):
@@ -177,11 +180,6 @@ def _manager(namespace: str, configuration: str) -> tuple[kinds.Kind, Object]:
     body["spec"]["template"]["metadata"]["annotations"] = {**simulated_by(BY), "kueue.openshift.io/config": digest}
     body["spec"]["strategy"] = {"type": "Recreate"}
     return kind, body
-
-
-MOUNT_SECONDS = 0.2
-GATES = "VisibilityOnDemand=false,MultiKueue=false"
-"""The first starts an API server of its own on a fixed port; there is one cluster here."""
 
 
 class KueueManager(Controller):

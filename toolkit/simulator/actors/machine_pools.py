@@ -16,6 +16,9 @@ CURRENT, DESIRED, STATE = PREFIX + "currentConfig", PREFIX + "desiredConfig", PR
 REASON = PREFIX + "reason"
 WORKING, FINISHED, DEGRADED = "Working", "Done", "Degraded"
 ROLES = ("master", "worker")
+RULES = "/etc/udev/rules.d/"
+_MATCH = re.compile(r'(?:^|[,\s])KERNELS=="([^"]*)"')
+_NAME = re.compile(r'(?:^|[,\s])NAME:?="([^"]*)"')
 
 
 def members(pool: Object, pools: Iterable[Object], nodes: Iterable[Object]) -> list[Object]:
@@ -88,11 +91,6 @@ def _conditions(updated: bool, lost: list[Object]) -> dict[str, tuple[str, str, 
         "NodeDegraded": (str(bool(lost)), nodes, why),
         "RenderDegraded": ("False", "", ""),
     }
-
-
-RULES = "/etc/udev/rules.d/"
-_MATCH = re.compile(r'(?:^|[,\s])KERNELS=="([^"]*)"')
-_NAME = re.compile(r'(?:^|[,\s])NAME:?="([^"]*)"')
 
 
 def annotations(profile: Profile | None, rendered: Object) -> dict[str, str | None]:

@@ -13,6 +13,11 @@ from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.actors.network_operands import DRIVER, STATES, State
 from toolkit.simulator.actors.podactor import HERE, Operator, nodes_where, ready
 
+NAME = "nic-cluster-policy"
+NETWORKS = (kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
+LATER = 1.0
+"""Seconds after which a network whose namespace is not there is tried again."""
+
 
 def selects(policy: Object, node: Object) -> bool:
     """Return whether a policy is for a node; one without a selector is for all."""
@@ -50,12 +55,6 @@ def _duplicates(cluster: Object | None, policy: Object) -> str:
 
 def _name(obj: Object) -> str:
     return str(obj["metadata"]["name"])
-
-
-NAME = "nic-cluster-policy"
-NETWORKS = (kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
-LATER = 1.0
-"""Seconds after which a network whose namespace is not there is tried again."""
 
 
 class NetworkOperator(Operator):

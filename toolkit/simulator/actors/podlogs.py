@@ -19,6 +19,7 @@ FIRST_WITH_KLOG = 14
 """Version 0.14 of the plugin; before 0.0 there were 1.11 of 2018 and 1.0.0-beta of 2020, as old in form."""
 _VERSION = re.compile(r"v?0\.(\d+)\.")
 NO_DRIVER = "Failed to initialize NVML: could not load NVML library."
+log = logging.getLogger(__name__)
 
 
 def device_plugin_log(tag: str, started: datetime, *, has_driver: bool) -> list[str]:
@@ -62,9 +63,6 @@ def _klog(started: datetime, *, has_driver: bool) -> list[str]:
         f"server.go:146] Registered device plugin for '{RESOURCE}' with Kubelet",
     ]
     return [f"{stamp} {message}" for message in messages]
-
-
-log = logging.getLogger(__name__)
 
 
 def cri(lines: Iterable[str], now: datetime) -> str:

@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 PROVISIONER_ANNOTATIONS = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
 """By these annotations of a claim the controller-manager asks a provisioner for a volume."""
 BY = "pv.kubernetes.io/provisioned-by"
+NOWHERE = "192.0.2.1"
+"""Server of the volumes: an address for documentation."""
 
 
 def asked_of(claim: Object) -> str | None:
@@ -74,10 +76,6 @@ def reclaim(api: Api, volume: Object, provisioner: str) -> bool:
         api.delete(kinds.PERSISTENT_VOLUME, volume["metadata"]["name"])
         return True
     return False
-
-
-NOWHERE = "192.0.2.1"
-"""Server of the volumes: an address for documentation."""
 
 
 class SimFiles:

@@ -18,6 +18,7 @@ NAME = "ibm-spectrum-scale-csi"
 SCC = "spectrum-scale-csiaccess"
 SIDECAR_ACCOUNTS = ("attacher", "provisioner", "snapshotter", "resizer")
 KUBELET_PLUGINS = "/var/lib/kubelet/plugins"
+_VOLUMES = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,6 @@ def lacking(spec: Object, chosen: Generation) -> str | None:
     if chosen is THREE and local not in [cluster["id"] for cluster in spec.get("clusters") or []]:
         return f"spec.localScaleCluster {local} is none of spec.clusters"
     return None
-
-
-_VOLUMES = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
 
 
 def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.Grant:

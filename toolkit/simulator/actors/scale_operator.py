@@ -19,6 +19,13 @@ ACCOUNT = "ibm-spectrum-scale-core"
 BUILD = "buildgpl"
 """ConfigMap whose script builds the kernel module after the network's driver."""
 _IMAGES = "cp.icr.io/cp/gpfs"
+NAME = "ibm-spectrum-scale"
+OWN_ACCOUNT = "ibm-spectrum-scale-gui-csiadmin"
+"""Secret with which the CSI driver calls the GUI of the workers' cluster."""
+QUORUM = 3
+AGAIN_SECONDS = 1.0
+_KEYS = {"username", "password"}
+_DRIVER = "cp.icr.io/cp/gpfs/csi/ibm-spectrum-scale-csi-driver:v2.14.1"
 
 
 def core_name(node: str) -> str:
@@ -63,15 +70,6 @@ def core_fault(node: Object | None) -> str | None:
     if node is None or KERNEL_DEVEL in pods.annotations(node).get(names.EXTENSIONS, "").split():
         return None
     return f"mmbuildgpl: Cannot find a valid kernel header file; no MachineConfig gives the node {KERNEL_DEVEL}"
-
-
-NAME = "ibm-spectrum-scale"
-OWN_ACCOUNT = "ibm-spectrum-scale-gui-csiadmin"
-"""Secret with which the CSI driver calls the GUI of the workers' cluster."""
-QUORUM = 3
-AGAIN_SECONDS = 1.0
-_KEYS = {"username", "password"}
-_DRIVER = "cp.icr.io/cp/gpfs/csi/ibm-spectrum-scale-csi-driver:v2.14.1"
 
 
 class ScaleOperator(Operator):

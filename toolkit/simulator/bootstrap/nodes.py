@@ -23,6 +23,24 @@ PLAIN_MEMORY_GIB = 32
 PODS = 250  # OpenShift's default per node
 EPHEMERAL_STORAGE_GIB = 400
 _KIB_PER_GIB = 1024**2
+# Exempt from SCC admission, as the agents' own namespaces are by accounts of theirs.
+NAMESPACE = "openshift-infra"
+NAME = "node-agents"
+# DaemonSets of OpenShift 4.12, as `oc describe node` prints their requests: thousandths of a CPU, MiB.
+REQUESTS = {
+    "tuned": (10, 50),
+    "dns-default": (60, 110),
+    "node-resolver": (5, 21),
+    "node-ca": (10, 10),
+    "ingress-canary": (10, 20),
+    "machine-config-daemon": (40, 100),
+    "node-exporter": (9, 47),
+    "multus": (10, 65),
+    "multus-additional-cni-plugins": (10, 10),
+    "network-metrics-daemon": (20, 120),
+    "network-check-target": (10, 15),
+    "sdn": (110, 220),
+}
 
 
 def node(spec: NodeSpec) -> Manifest:
@@ -84,26 +102,6 @@ def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
         "nodeInfo": info,
     }
     return manifest(kinds.NODE, spec.name, status=whole)
-
-
-# Exempt from SCC admission, as the agents' own namespaces are by accounts of theirs.
-NAMESPACE = "openshift-infra"
-NAME = "node-agents"
-# DaemonSets of OpenShift 4.12, as `oc describe node` prints their requests: thousandths of a CPU, MiB.
-REQUESTS = {
-    "tuned": (10, 50),
-    "dns-default": (60, 110),
-    "node-resolver": (5, 21),
-    "node-ca": (10, 10),
-    "ingress-canary": (10, 20),
-    "machine-config-daemon": (40, 100),
-    "node-exporter": (9, 47),
-    "multus": (10, 65),
-    "multus-additional-cni-plugins": (10, 10),
-    "network-metrics-daemon": (20, 120),
-    "network-check-target": (10, 15),
-    "sdn": (110, 220),
-}
 
 
 def daemon_set() -> Manifest:

@@ -27,6 +27,24 @@ from toolkit.simulator.discover.database import WIDE_VIEW, Answer, Database, Que
 from toolkit.simulator.processes import https_server
 
 _BYTES = 24
+TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
+QUERY = "/db2whrest/v1/sql_query"
+TASKS = "/db2whrest/v1/task_status/"
+CONNECTION = "files"
+_LIMIT = 100_000
+_ROUTES = Map(
+    [
+        Rule("/auth/v1/token", endpoint="token", methods=["GET"]),
+        Rule(QUERY, endpoint="query", methods=["GET", "POST"]),
+        Rule(f"{QUERY}_async", endpoint="queue", methods=["POST"]),
+        Rule(f"{TASKS}<task>", endpoint="task", methods=["GET"]),
+        Rule("/db2whrest/v1/search", endpoint="search", methods=["POST"]),
+        Rule("/policyengine/v1/tags", endpoint="tags", methods=["GET"]),
+        Rule("/policyengine/v1/tags/<tag>", endpoint="tag", methods=["GET"]),
+        Rule("/connmgr/v1/scan", endpoint="scans", methods=["GET"]),
+    ]
+)
+TOKEN_SECONDS = 3600.0
 
 
 @dataclass
@@ -48,25 +66,6 @@ class Tokens:
     def valid(self, token: str) -> bool:
         """Return whether a token has been given and has not expired."""
         return self._ends.get(token, float("-inf")) > self.clock()
-
-
-TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
-QUERY = "/db2whrest/v1/sql_query"
-TASKS = "/db2whrest/v1/task_status/"
-CONNECTION = "files"
-_LIMIT = 100_000
-_ROUTES = Map(
-    [
-        Rule("/auth/v1/token", endpoint="token", methods=["GET"]),
-        Rule(QUERY, endpoint="query", methods=["GET", "POST"]),
-        Rule(f"{QUERY}_async", endpoint="queue", methods=["POST"]),
-        Rule(f"{TASKS}<task>", endpoint="task", methods=["GET"]),
-        Rule("/db2whrest/v1/search", endpoint="search", methods=["POST"]),
-        Rule("/policyengine/v1/tags", endpoint="tags", methods=["GET"]),
-        Rule("/policyengine/v1/tags/<tag>", endpoint="tag", methods=["GET"]),
-        Rule("/connmgr/v1/scan", endpoint="scans", methods=["GET"]),
-    ]
-)
 
 
 @dataclass
@@ -208,9 +207,6 @@ def _json(content: Any, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str
 
 def _message(status: HTTPStatus, text: str) -> Response:
     return _json({"message": text}, status)
-
-
-TOKEN_SECONDS = 3600.0
 
 
 def main() -> None:

@@ -21,6 +21,22 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[Mapping[str, str], float]
 """Labels and value."""
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+_UNITS = {"cpu": "core", "memory": "byte"}
+PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+_STATES = {
+    "state_id": ("state of the port (1: down, 4: active)", 4, 1),
+    "physical_state_id": ("physical state of the port (2: polling, 5: link up)", 5, 2),
+}
+"""Name -> meaning, value of a port with a link and without."""
+_NEVER = {
+    "link_error_recovery_total": "times that the link recovered from an error",
+    "port_discards_transmitted_total": "outbound packets that were discarded",
+    "port_errors_received_total": "broken packets that were received",
+    "port_transmit_wait_total": "ticks in which data waited",
+}
+"""Counters that stay 0: nothing of the simulated cluster changes them."""
+BYTES = 1_000_000_000 // 8
+"""A second, of one Gb/s."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +63,6 @@ def exposition(families: Iterable[Family]) -> str:
 def _labels(labels: Mapping[str, str]) -> str:
     written = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items() if value)
     return f"{{{written}}}" if written else ""
-
-
-_UNITS = {"cpu": "core", "memory": "byte"}
-PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
 
 
 def pod_families(objects: Iterable[Object], quotas: Iterable[Object]) -> Iterator[Family]:
@@ -94,22 +106,6 @@ def _quotas(quotas: Iterable[Object]) -> Iterator[Sample]:
                 if value is not None:
                     labels = {"namespace": meta["namespace"], "resourcequota": meta["name"], "resource": resource}
                     yield {**labels, "type": kind}, float(value)
-
-
-_STATES = {
-    "state_id": ("state of the port (1: down, 4: active)", 4, 1),
-    "physical_state_id": ("physical state of the port (2: polling, 5: link up)", 5, 2),
-}
-"""Name -> meaning, value of a port with a link and without."""
-_NEVER = {
-    "link_error_recovery_total": "times that the link recovered from an error",
-    "port_discards_transmitted_total": "outbound packets that were discarded",
-    "port_errors_received_total": "broken packets that were received",
-    "port_transmit_wait_total": "ticks in which data waited",
-}
-"""Counters that stay 0: nothing of the simulated cluster changes them."""
-BYTES = 1_000_000_000 // 8
-"""A second, of one Gb/s."""
 
 
 def port_families(

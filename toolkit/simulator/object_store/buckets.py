@@ -20,6 +20,14 @@ from moto.s3.models import FakeBucket, FakeDeleteMarker, FakeKey, S3Backend, s3_
 from toolkit.simulator.object_store.files import Files, Kept, Version
 
 _DAY = 86_400
+CREATED = "created"
+"""Setting of a bucket that is always there: its region."""
+LIFECYCLE = "lifecycle"
+_FIELDS = (
+    *("encryption", "kms_key_id", "bucket_key_enabled", "contentsize", "_etag", "_storage_class", "_is_versioned"),
+    *("checksum_algorithm", "checksum_value", "checksum_type", "checksum_parts"),
+)
+_NULL = "null"
 
 
 @dataclass(frozen=True)
@@ -82,16 +90,6 @@ def _names(item: ElementTree.Element) -> set[str]:
 
 def _text(item: ElementTree.Element, name: str) -> str:
     return next((child.text or "" for child in _all(item, name)), "")
-
-
-CREATED = "created"
-"""Setting of a bucket that is always there: its region."""
-LIFECYCLE = "lifecycle"
-_FIELDS = (
-    *("encryption", "kms_key_id", "bucket_key_enabled", "contentsize", "_etag", "_storage_class", "_is_versioned"),
-    *("checksum_algorithm", "checksum_value", "checksum_type", "checksum_parts"),
-)
-_NULL = "null"
 
 
 class Buckets:

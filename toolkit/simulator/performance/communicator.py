@@ -9,6 +9,14 @@ from core.apis import nccl as settings
 from core.hardware.profiles import Hca, Profile
 from toolkit.simulator.performance.job import Launched, Worker
 
+SOCKET_INTERFACE = "eth0"
+LEVELS: Mapping[str, int] = {"LOC": 0, "PIX": 1, "PXB": 2, "PHB": 3, "NODE": 3, "SYS": 5}
+"""How far apart GPU and HCA may be for GPUDirect; numbers are the old spelling."""
+DEFAULT_LEVEL = 2
+"""PXB: what NCCL takes without NCCL_NET_GDR_LEVEL, in all versions here."""
+FAR = 5
+SAME_NODE = 3
+
 
 @dataclass(frozen=True)
 class Nccl:
@@ -43,15 +51,6 @@ def nccl(job: Launched) -> Nccl:
     month = (int(match[1]), int(match[2]))
     fitting = [version for first, version in _RELEASES if first <= month]
     return fitting[-1] if fitting else _RELEASES[0][1]
-
-
-SOCKET_INTERFACE = "eth0"
-LEVELS: Mapping[str, int] = {"LOC": 0, "PIX": 1, "PXB": 2, "PHB": 3, "NODE": 3, "SYS": 5}
-"""How far apart GPU and HCA may be for GPUDirect; numbers are the old spelling."""
-DEFAULT_LEVEL = 2
-"""PXB: what NCCL takes without NCCL_NET_GDR_LEVEL, in all versions here."""
-FAR = 5
-SAME_NODE = 3
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ FOLDERS = ("--root", "--results")
 """Options whose value is a folder of the container."""
 SECONDS = 120
 """After which a reader is stopped: files of tests are few and small."""
+MIB = 64
 
 
 def is_reader(text: str) -> bool:
@@ -82,9 +83,6 @@ def _on_this_machine(path: str, files: Mapping[str, Path]) -> Path | None:
         if PurePosixPath(path).is_relative_to(place):
             return folder / PurePosixPath(path).relative_to(place)
     return None
-
-
-MIB = 64
 
 
 def shared_data(_words: Sequence[str], job: Launched) -> Printed:

@@ -22,6 +22,13 @@ A2D2_PARAMETERS = 31e6
 """Of the UNet of NVIDIA's example; the paper does not say which network it trains."""
 MOST = 1000
 """Lines of losses; of a longer run the last ones."""
+ELEMENTS, THREADS = 50_000, 256
+WHY = {
+    True: "no CUDA-capable device is detected",
+    False: "CUDA driver version is insufficient for CUDA runtime version",
+}
+"""What the CUDA runtime says, by whether there is a driver."""
+NO_GPU = "Failed to allocate device vector A (error code {why})!"
 
 
 def main(words: Sequence[str], job: Launched) -> Printed:
@@ -96,15 +103,6 @@ def _unet(arguments: Mapping[str, str], job: Launched) -> list[str]:
 
 def _dll(started: datetime, after: float, text: str) -> str:
     return f"DLL {started + timedelta(seconds=after):%Y-%m-%d %H:%M:%S.%f} - {text}"
-
-
-ELEMENTS, THREADS = 50_000, 256
-WHY = {
-    True: "no CUDA-capable device is detected",
-    False: "CUDA driver version is insufficient for CUDA runtime version",
-}
-"""What the CUDA runtime says, by whether there is a driver."""
-NO_GPU = "Failed to allocate device vector A (error code {why})!"
 
 
 def vector_add(_words: Sequence[str], job: Launched) -> Printed:

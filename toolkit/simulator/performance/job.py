@@ -13,6 +13,11 @@ from core.hardware.profiles import Hca, Profile
 from core.model import Model
 
 log = logging.getLogger(__name__)
+POD_MTU, ETHERNET_MTU = 1450, 1500
+"""Bytes: of eth0 on OpenShift's overlay network."""
+DEFAULT_SHM_MIB = 64
+"""What a container runtime gives a container that brings no /dev/shm along."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class NodeFaults(Model):
@@ -40,13 +45,6 @@ def read_faults(text: str | None) -> NodeFaults:
     except ValidationError as error:
         log.warning("faults %s cannot be read: %s", text, error)
         return HEALTHY
-
-
-POD_MTU, ETHERNET_MTU = 1450, 1500
-"""Bytes: of eth0 on OpenShift's overlay network."""
-DEFAULT_SHM_MIB = 64
-"""What a container runtime gives a container that brings no /dev/shm along."""
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from toolkit.simulator.performance.printed import Printed, Program
 _RULE = "-" * 74
 MOST_PROCESSES = 10_000
 """Of one job, whatever its command line says."""
+_NODES, _PROCESSES = "PET_NNODES", "PET_NPROC_PER_NODE"
+_WITHOUT_VALUE = frozenset({"--standalone", "--no-python", "--no_python", "-m", "--module"})
 
 
 def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
@@ -75,10 +77,6 @@ def _ended(code: int) -> tuple[str, ...]:
         f"  Exit code:    {code}",
         _RULE,
     )
-
-
-_NODES, _PROCESSES = "PET_NNODES", "PET_NPROC_PER_NODE"
-_WITHOUT_VALUE = frozenset({"--standalone", "--no-python", "--no_python", "-m", "--module"})
 
 
 def torchrun(words: Sequence[str], job: Launched, program: Program) -> Printed:

@@ -35,6 +35,23 @@ NOT_OPENED = (
     "ibwarn: [1] mad_rpc_open_port: can't open UMAD port ({hca}:0)",
     "/usr/sbin/ibnetdiscover: iberror: failed: discover failed",
 )
+_FIRST_BUS, _FIRST_OF_ADAPTERS, _BUSES = 0x1A, 0xE0, 0x100
+"""Where no document gives the buses of GPUs, and of adapters: one after the other from here."""
+EDR_GBPS = 100
+EDR_AVERAGE, EDR_PEAK = RDMA_WRITE.average_mb_s, RDMA_WRITE.peak_mb_s
+"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port."""
+SPREAD = 0.001
+"""Standard deviation of a measurement: an assumption, the paper prints one."""
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Bytes of payload that a packet may have; 4096 on InfiniBand."""
+AROUND = 96
+"""Bytes that Linux reserves around the payload on Ethernet: with an MTU of 1500 it is 1024."""
+ROCE_OVERHEAD = 82
+"""Bytes of a RoCE v2 packet beside its payload: preamble, gap, Ethernet, IP, UDP, BTH and the two checksums."""
+MESSAGE_US = 0.2
+"""Time in microseconds that a message takes however small it is: 5 million a second, an assumption."""
+LATENCY_US = 1.1
+"""Of a write or send of two bytes, one way; a read is there and back. An assumption, below the 6 us of 3.1."""
 
 
 def guid(machine: str, hca: str) -> int:
@@ -157,10 +174,6 @@ def ibhosts(words: Sequence[str], job: Launched) -> Printed:
     return Printed(tuple(f'Ca\t: {number:#018x} ports 1 "{what}"' for number, what in seen(job, hca)))
 
 
-_FIRST_BUS, _FIRST_OF_ADAPTERS, _BUSES = 0x1A, 0xE0, 0x100
-"""Where no document gives the buses of GPUs, and of adapters: one after the other from here."""
-
-
 def gpu_bus(profile: Profile, gpu: int) -> int:
     """Return the PCI bus of a GPU."""
     return profile.gpu_buses[gpu] if profile.gpu_buses else _FIRST_BUS + gpu
@@ -185,23 +198,6 @@ def device_address(profile: Profile, device: Device) -> str:
     ]
     unknown = [hca.name for hca in profile.devices if not hca.pci]
     return f"0000:{free[unknown.index(device.name)]:02x}:00.0"
-
-
-EDR_GBPS = 100
-EDR_AVERAGE, EDR_PEAK = RDMA_WRITE.average_mb_s, RDMA_WRITE.peak_mb_s
-"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port."""
-SPREAD = 0.001
-"""Standard deviation of a measurement: an assumption, the paper prints one."""
-RDMA_MTUS = (4096, 2048, 1024, 512, 256)
-"""Bytes of payload that a packet may have; 4096 on InfiniBand."""
-AROUND = 96
-"""Bytes that Linux reserves around the payload on Ethernet: with an MTU of 1500 it is 1024."""
-ROCE_OVERHEAD = 82
-"""Bytes of a RoCE v2 packet beside its payload: preamble, gap, Ethernet, IP, UDP, BTH and the two checksums."""
-MESSAGE_US = 0.2
-"""Time in microseconds that a message takes however small it is: 5 million a second, an assumption."""
-LATENCY_US = 1.1
-"""Of a write or send of two bytes, one way; a read is there and back. An assumption, below the 6 us of 3.1."""
 
 
 def packet_payload(machine: Machine, hca: str) -> int:

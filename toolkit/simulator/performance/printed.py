@@ -7,6 +7,9 @@ from random import Random
 
 from toolkit.simulator.performance.job import Launched
 
+DIGITS = 9
+"""Most of a number that is believed; a command line may contain anything."""
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -36,10 +39,6 @@ def options(words: Sequence[str]) -> Mapping[str, str]:
             value_of[name] = word
             name = ""
     return value_of
-
-
-DIGITS = 9
-"""Most of a number that is believed; a command line may contain anything."""
 
 
 def whole(text: str, otherwise: int) -> int:

@@ -19,6 +19,19 @@ WIDTH = 38
 """Columns of a name in the text."""
 DTD = "nvsmi_device_v13.dtd"
 NOT_GIVEN = "N/A"
+FIRST_WITH_NUMA, FIRST_WITH_NICS, FIRST_WITH_GPU_NUMA = 450, 515, 530
+"""First driver branches that print the column NUMA Affinity, that call adapters NIC0, that print GPU NUMA ID."""
+LEGEND = (
+    "Legend:",
+    "",
+    "  X    = Self",
+    "  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)",
+    "  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node",
+    "  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)",
+    "  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)",
+    "  PIX  = Connection traversing at most a single PCIe bridge",
+    "  NV#  = Connection traversing a bonded set of # NVLinks",
+)
 
 
 def as_text(job: Launched, profile: Profile, memory_mib: int, cuda: str) -> list[str]:
@@ -105,21 +118,6 @@ def _xml(entries: "list[Entry] | list[tuple[str, str, str]]", depth: int) -> Ite
             yield f"{indent}<{tag}>"
             yield from _xml(value, depth + 1)
             yield f"{indent}</{tag}>"
-
-
-FIRST_WITH_NUMA, FIRST_WITH_NICS, FIRST_WITH_GPU_NUMA = 450, 515, 530
-"""First driver branches that print the column NUMA Affinity, that call adapters NIC0, that print GPU NUMA ID."""
-LEGEND = (
-    "Legend:",
-    "",
-    "  X    = Self",
-    "  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)",
-    "  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node",
-    "  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)",
-    "  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)",
-    "  PIX  = Connection traversing at most a single PCIe bridge",
-    "  NV#  = Connection traversing a bonded set of # NVLinks",
-)
 
 
 def topology_matrix(profile: Profile, gpus: Sequence[int], branch: int) -> list[str]:

@@ -12,6 +12,8 @@ from toolkit.simulator.home import SERVICE_SOCKET, Layout
 from toolkit.simulator.processes.supervisor import Command
 
 _STAGES = PRODUCT / "toolkit/simulator/stages"
+ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
+"""What the processes of this program consist of."""
 
 
 def egress() -> str:
@@ -58,10 +60,6 @@ def stages() -> tuple[Path, ...]:
     together; without that a late patch of an earlier stage took a running pod back to ContainerCreating.
     """
     return tuple(sorted(_STAGES.glob("*.yaml")))
-
-
-ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
-"""What the processes of this program consist of."""
 
 
 def python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: bytes) -> Command:

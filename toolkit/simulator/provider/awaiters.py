@@ -23,6 +23,7 @@ from toolkit.simulator.provider.wait_loops import (
 )
 
 _TIMED_OUT = "timed out waiting for the condition"
+_TIMEOUT = 600.0
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,6 @@ def state_on_read(
         return None, live
     text = f"Resource '{address.name}' was created but failed to initialize"
     return NotReadyError(live, text, observed.reasons), live
-
-
-_TIMEOUT = 600.0
 
 
 @dataclass(frozen=True)

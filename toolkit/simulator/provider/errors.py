@@ -16,6 +16,10 @@ from toolkit.simulator.provider.connection import UnreachableError
 from toolkit.simulator.provider.settings import BadSettingsError
 from toolkit.simulator.provider.structs import encode
 
+_REQUIRED = "FieldValueRequired"
+INFO = engine_pb2.LogSeverity.INFO
+WARNING = engine_pb2.LogSeverity.WARNING
+
 
 class PartialError(Exception):
     """The object exists and is recorded, but is not ready; the next update tries again."""
@@ -69,9 +73,6 @@ def _partial(error: PartialError) -> grpc.Status:
     return _Status(str(error), status.SerializeToString())
 
 
-_REQUIRED = "FieldValueRequired"
-
-
 def not_created(urn: str, error: Exception) -> str:
     """Return why a resource was not created."""
     text = f'resource "{urn}" was not successfully created by the Kubernetes API server: {explained(error)}'
@@ -103,10 +104,6 @@ def explained(error: Exception) -> str:
             f'set the annotation {PATCH_FORCE}: "true" to take them over.'
         )
     return str(error)
-
-
-INFO = engine_pb2.LogSeverity.INFO
-WARNING = engine_pb2.LogSeverity.WARNING
 
 
 class EngineLog:

@@ -23,6 +23,11 @@ CERTIFICATES = "k8s-webhook-server/serving-certs"
 """Where it reads its certificate below the temporary folder; no setting says otherwise."""
 DEFAULT_PORT = 9443
 """Of its webhooks, where its configuration has none."""
+FLAGS: Mapping[MpiGeneration, Mapping[str, str]] = {
+    "v1alpha2": {"kubectl-delivery-image": "mpioperator/kubectl-delivery:latest"},
+    "v2beta1": {"kube-api-qps": "5", "kube-api-burst": "10"},
+}
+"""Flags that the controllers here adopt from a container, with the controllers' own defaults."""
 
 
 class TrainerManager(Controller):
@@ -74,13 +79,6 @@ def listening(configuration: Object, namespace: str, port: int) -> Object:
         "webhook": {"host": LOOPBACK, "port": port},
         **({"leaderElection": {"resourceNamespace": namespace, **elected}} if elected else {}),
     }
-
-
-FLAGS: Mapping[MpiGeneration, Mapping[str, str]] = {
-    "v1alpha2": {"kubectl-delivery-image": "mpioperator/kubectl-delivery:latest"},
-    "v2beta1": {"kube-api-qps": "5", "kube-api-burst": "10"},
-}
-"""Flags that the controllers here adopt from a container, with the controllers' own defaults."""
 
 
 def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
