@@ -38,8 +38,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from policies import version
-from policies.findings import Finding, Severity
-from policies.rule import AnyRule
+from policies.rule import AnyRule, Finding, Severity
 from policies.rules import RULES
 from toolkit.cli.check import text_report
 from toolkit.cli.check.examination import Located, Notice, Result

@@ -11,9 +11,9 @@ from core.wording import plural, some
 from core.yaml import places as yaml_places
 from policies import exceptions
 from policies.check import configured_checker
-from policies.findings import Severity
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import objects
+from policies.rule import Severity
 from stacks.loading import settings as stack_settings
 from stacks.loading.settings import KEY, PROJECT
 from toolkit.cli.init import file_text

@@ -13,10 +13,10 @@ from core.wording import some
 from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, divide
-from policies.findings import Severity
+from policies.manifests.values import entries, is_mapping, read
+from policies.rule import Severity
 from policies.rules import RULES
 from policies.rules.apis.known_fields import KNOWN_FIELDS
-from policies.values import entries, is_mapping, read
 from stacks.layers import own_objects
 from stacks.resolved.placements import Placement, placements
 from stacks.settings.platform import Settings
