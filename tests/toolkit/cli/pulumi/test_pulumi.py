@@ -14,7 +14,7 @@ from toolkit.cli.shared.environment import SETTINGS
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack, read
-from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.supervisor import Processes
 
 
 @pytest.mark.parametrize(

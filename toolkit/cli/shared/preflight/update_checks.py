@@ -8,7 +8,7 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from core.apis.operators import operators
+from core.apis.operators import OPERATORS
 from core.wording import some
 from policies import exceptions
 from policies.check import Checker
@@ -41,7 +41,7 @@ _STATED = (kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.NIC_CLUSTER_POLICY, 
 _CONDITIONS = {
     kinds.NODE_FEATURE_DISCOVERY_V1: "Available",
     kinds.NMSTATE: "Available",
-    **{instance.kind: instance.condition for operator in operators().values() if (instance := operator.instance)},
+    **{instance.kind: instance.condition for operator in OPERATORS.values() if (instance := operator.instance)},
 }
 """Kinds with conditions: that which is True when all is well."""
 _FAULTS = frozenset({"Degraded", "Error", "Failed", "ReconcileFailed"})

@@ -19,7 +19,7 @@ from toolkit.simulator.access.accounts import Account
 from toolkit.simulator.access.pki import Pki
 from toolkit.simulator.cluster import Cluster as Started
 from toolkit.simulator.home import TEMPORARY, Layout
-from toolkit.simulator.processes import Processes, procfs
+from toolkit.simulator.processes import procfs
 from toolkit.simulator.processes.supervisor import Processes
 from toolkit.simulator.state import State
 from toolkit.simulator.status import ClusterStatus
