@@ -185,6 +185,10 @@ class Release(Model):
             )
         return self
 
+    def listed(self, product: str) -> KnownVersions | None:
+        """Return the versions of a product, called by its name or its package; None: no vendor lists any."""
+        return next((known for known in self.operators if product in (known.name, known.package)), None)
+
     @property
     def last_day(self) -> date | None:
         """The last day on which stacks of this project may have the release; None where it is historical."""

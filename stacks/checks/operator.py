@@ -56,7 +56,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     or of a package not for this one, is a warning.
     """
     for place, operator in subscriptions(settings):
-        listed = _listed(settings.version, operator.package)
+        listed = settings.version.listed(operator.package)
         for field in ("channel", "starting_csv"):
             value = getattr(operator, field) or ""
             match = _VERSION.search(value)
@@ -82,12 +82,8 @@ def version_of(operator: OlmSubscription) -> str | None:
     return match[1] if match else None
 
 
-def _listed(release: Release, package: str) -> KnownVersions | None:
-    return next((product for product in release.operators if product.package == package), None)
-
-
 def _other_releases(release: Release, package: str) -> dict[str, KnownVersions]:
-    products = ((other.name, _listed(other, package)) for other in RELEASES.values() if other is not release)
+    products = ((other.name, other.listed(package)) for other in RELEASES.values() if other is not release)
     return {name: product for name, product in products if product}
 
 
@@ -112,10 +108,10 @@ def _unlisted_trainer(settings: Settings) -> Iterator[Unlisted]:
     if not isinstance(trainer, UpstreamTrainer):
         return
     match = _TAG.search(trainer.image)
-    versions = next((product.versions for product in settings.version.operators if product.name == _TRAINER), ())
-    if match and versions and match["minor"] not in versions:
+    listed = settings.version.listed(_TRAINER)
+    if match and listed and match["minor"] not in listed.versions:
         reason = f"{_TRAINER} {match['minor']} is not known for OpenShift {settings.release}"
-        yield Unlisted("trainer.image", trainer.image, reason, f"use {either(versions)}")
+        yield Unlisted("trainer.image", trainer.image, reason, f"use {either(listed.versions)}")
 
 
 _OPENSHIFTS = frozenset(

@@ -7,7 +7,7 @@ from components.storage.claim import AccessMode
 from components.storage.storage_class import Cache
 from core.wording import some
 from stacks.checks import Unlisted, repeated
-from stacks.releases import RELEASES, KnownVersions, Release, either
+from stacks.releases import RELEASES, Release, either
 from stacks.settings.platform import Settings
 from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage
 
@@ -102,7 +102,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     storage = settings.scale_pods
     if storage is None or _listed(settings.version, storage):
         return
-    versions, elsewhere = _versions(settings.version), _other_releases(storage, settings.version)
+    versions, elsewhere = settings.version.listed(PRODUCT), _other_releases(storage, settings.version)
     if versions and elsewhere:
         reason = f"{PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} ({versions.source})"
         remedy = f"use {either(versions.versions)}, or release {either(elsewhere)}"
@@ -138,12 +138,8 @@ def _workers(settings: Settings) -> Iterator[str]:
         )
 
 
-def _versions(release: Release) -> KnownVersions | None:
-    return next((operator for operator in release.operators if operator.name == PRODUCT), None)
-
-
 def _listed(release: Release, storage: ContainerNativeStorage) -> bool:
-    versions = _versions(release)
+    versions = release.listed(PRODUCT)
     return versions is not None and _minor(storage) in versions.versions
 
 
