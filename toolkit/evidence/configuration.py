@@ -44,7 +44,6 @@ class ConfigurationParser(HostParser):
         return super().feed(line)
 
     def _read_line(self, line: Line) -> Taken:
-        """Read a line."""
         if self._secret(line.text):
             self.hidden += 1
             return Taken.YES

@@ -128,7 +128,6 @@ def failure_facts(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _launched(text: str) -> Iterator[str]:
-    """Yield which process, task or host a launcher names."""
     if (signalled := _SIGNALLED.search(text)) is not None:
         yield f"rank {signalled['rank']} on {signalled['node']} ended by {signalled['why']}"
     if (slurm := _SLURM.search(text)) is not None:
@@ -140,7 +139,6 @@ def _launched(text: str) -> Iterator[str]:
 
 
 def _peers(text: str) -> Iterator[str]:
-    """Yield which peer of a connection or queue pair is named."""
     if (way := _CONNECTION.search(text)) is not None:
         if way["closing"]:
             yield f"{way['closing']} closed its connection"

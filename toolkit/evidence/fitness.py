@@ -104,9 +104,7 @@ class NodeVerdict(Model):
     fitness: Fitness
     reason: str | None = Field(default=None, description="why it is unfit, in a word: a known cause, or a criterion")
     why: str = Field(description="the same for a reader")
-    verdicts: tuple[Verdict, ...] = Field(
-        default=(), description="those that did not pass, with their lines and causes"
-    )
+    verdicts: tuple[Verdict, ...] = Field(default=(), description="those that did not pass, with lines and causes")
 
 
 class Fitnesses(Model):

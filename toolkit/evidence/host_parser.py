@@ -32,9 +32,7 @@ def typed(command: str) -> str:
 class HostReading(Reading):
     """What a tool printed on one host, or in one pod."""
 
-    source: str = Field(
-        default="", description="pod or rank that printed it; empty when no prefix of the lines names it"
-    )
+    source: str = Field(default="", description="pod or rank that printed it; empty: no prefix of the lines names it")
 
 
 class HostParser(Parser):
@@ -92,7 +90,6 @@ class HostParser(Parser):
         return self._over
 
     def _read_command(self, text: str) -> None:
-        """Read the command itself."""
         if self.argument is not None and (match := self.argument.search(text)) is not None:
             self.arguments |= match.groupdict()
 

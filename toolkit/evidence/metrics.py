@@ -38,12 +38,9 @@ class Measured(Model):
     count: int = Field(ge=0, description="values that the log has, with those of the warm-up")
     figure: float | None = Field(default=None, description="the value that counts; None: no line has one")
     line: int | None = Field(default=None, description="line of that value; of a median the last line")
-    refused: Unread | None = Field(
-        default=None, description="the first line on which the pattern gives no number, or more than one"
-    )
+    refused: Unread | None = Field(default=None, description="first line where the pattern gives no number, or several")
     tried: Unread | None = Field(
-        default=None,
-        description="where no line has a value: the last line with a digit that was searched",
+        default=None, description="without a value: the last line with a digit that was searched"
     )
     course: tuple[float, ...] = Field(
         default=(),
@@ -102,7 +99,6 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
 
 
 def _last_figures(first: int, lines: Sequence[bytes]) -> Unread | None:
-    """Return the last line that has a digit."""
     for offset in range(len(lines) - 1, -1, -1):
         if _DIGIT.search(lines[offset]) is not None:
             return Unread(line=first + offset, text=clean(first + offset, lines[offset][:LONGEST]).text[:200])

@@ -55,9 +55,7 @@ class NcclLog(Model):
         description="transport -> channels connected by it, e.g. P2P/IPC, P2P/CUMEM, SHM, NET/IB, NET/Socket; both "
         "ends of a channel count once"
     )
-    between_nodes: Mapping[str, int] = Field(
-        description="the same, of channels between hosts only, and of those of `one_end`"
-    )
+    between_nodes: Mapping[str, int] = Field(description="the same, of channels between hosts only, and of `one_end`")
     one_end: tuple[OneEnd, ...] = Field(
         default=(), description="channels that a layout may show to be within a pod, as the log of one pod has them"
     )

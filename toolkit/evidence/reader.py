@@ -106,7 +106,6 @@ class _Log:
         return shapes
 
     def _pass_over(self, owner: ToolRun | None, first: int, lines: Sequence[bytes]) -> None:
-        """Count lines of known shapes."""
         self._since_nccl += len(lines)
         last = first + len(lines) - 1
         if owner is None:
@@ -118,7 +117,6 @@ class _Log:
         owner.last = last
 
     def _read_or_pass_over(self, number: int, raw: bytes, bare: bytes) -> None:
-        """Read a line, which may be one of a known shape."""
         shapes = self._owned(bare)
         if shapes is not None:
             self._pass_over(shapes.owner, number, [raw])

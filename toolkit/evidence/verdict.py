@@ -82,9 +82,7 @@ class Request(Model):
     operator_driver: bool | None = Field(
         default=None, description="whether an operator brings the GPU driver, and hosts have none; None: not known"
     )
-    feature_labels: bool = Field(
-        default=False, description="whether node feature discovery is to label nodes with GPUs"
-    )
+    feature_labels: bool = Field(default=False, description="whether node feature discovery is to label GPU nodes")
     hca_shares: int | None = Field(default=None, description="pods that may share an HCA of a node; None: not known")
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
@@ -166,9 +164,7 @@ class Job(Model):
     why: str | None = Field(default=None, description="why it ended or waits, as the cluster reports it")
     seconds: float | None = Field(default=None, ge=0, description="seconds that its program ran; None: not known")
     readings: tuple[Reading, ...]
-    versions: Mapping[str, str] = Field(
-        default={}, description="part of the stack -> version, e.g. of driver, CUDA, image"
-    )
+    versions: Mapping[str, str] = Field(default={}, description="part of the stack -> version: driver, CUDA, image")
 
 
 class Status(StrEnum):

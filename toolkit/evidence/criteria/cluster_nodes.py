@@ -49,9 +49,8 @@ def _same(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Outcome | 
     """Return a check that all nodes which report a version report the same."""
 
     def judge(job: Job) -> Outcome | None:
-        reported = [
-            version for facts in readings_of(job, NodeFacts) for node in facts.nodes if (version := field(node))
-        ]
+        nodes = (node for facts in readings_of(job, NodeFacts) for node in facts.nodes)
+        reported = [version for node in nodes if (version := field(node))]
         versions = sorted({*reported})
         return (
             Outcome(passed(len(versions) == 1), f"{listed(versions)} on {plural(len(reported), 'node')}")

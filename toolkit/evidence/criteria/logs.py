@@ -76,7 +76,6 @@ def _failures(job: Job) -> Iterator[tuple[str, Unread]]:
 
 
 def _warnings(job: Job) -> Iterator[tuple[str, Unread]]:
-    """Yield warnings of NCCL and of PyTorch."""
     for reading in job.readings:
         yield from ((reading.file, line) for line in reading.unread if is_pytorch_warning(line.text))
         yield from ((reading.file, line) for line in (reading.nccl.warnings if reading.nccl is not None else ()))

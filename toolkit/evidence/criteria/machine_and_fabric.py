@@ -64,9 +64,7 @@ def _shown(job: Job) -> Iterator[_Shown]:
 def _gpu(job: Job) -> Outcome | None:
     profile = job.request.known_machine
     model = _model(profile.gpu.model)
-    named = {
-        shown.gpu: (shown, shown_model) for shown in _shown(job) if (shown_model := _model(shown.name)) is not None
-    }
+    named = {shown.gpu: (shown, shown_model) for shown in _shown(job) if (shown_model := _model(shown.name))}
     if model is None or not named:
         return None
     other = {gpu: shown for gpu, (shown, shown_model) in named.items() if model.differs(shown_model)}

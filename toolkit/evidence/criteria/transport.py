@@ -131,9 +131,7 @@ def _within(job: Job) -> Outcome | None:
     for _, log in logs:
         channels_by_kind.update(log.transports)
         channels_by_kind.subtract(log.between_nodes)
-    within = {
-        name: channels for name, channels in channels_by_kind.items() if channels and not name.startswith(_COLLNET)
-    }
+    within = {name: count for name, count in channels_by_kind.items() if count and not name.startswith(_COLLNET)}
     if not within:
         return None
     measured = ", ".join(f"{name}: {count}" for name, count in sorted(within.items()))
@@ -152,9 +150,8 @@ def _sharp(job: Job) -> Outcome | None:
     if not logs:
         return Outcome(Status.FAIL, "NCCL prints nothing of CollNet")
     in_use = all(log.collnet for _, log in logs)
-    proofs = line_proofs(
-        (file, line) for file, log in logs for kind, line in log.proofs.items() if "collnet" in kind.lower()
-    )
+    lines = ((file, kind, line) for file, log in logs for kind, line in log.proofs.items())
+    proofs = line_proofs((file, line) for file, kind, line in lines if "collnet" in kind.lower())
     return Outcome(passed(in_use), "CollNet in use" if in_use else "CollNet not in use", proofs=proofs)
 
 

@@ -5,10 +5,9 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from toolkit.evidence.report.bars import Bar, Bars
-from toolkit.evidence.report.canvas import COLOURS, svg
+from toolkit.evidence.report.canvas import COLOURS, show_figures, svg
 from toolkit.evidence.report.links import Link
 from toolkit.evidence.report.tables import Markup
 from toolkit.evidence.wording import figure
@@ -44,9 +43,7 @@ def bars(drawn: Bars, name: str, stamp: str) -> Markup:
 
 def _scale(axes: Axes, name: Literal["x", "y"], ticks: int) -> None:
     """Put figures and a grid on one axis, and no ticks on the other."""
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    axis.set_major_locator(MaxNLocator(ticks))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
+    show_figures(axes.xaxis if name == "x" else axes.yaxis, ticks)
     axes.grid(axis=name)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y" if name == "x" else "x", length=0)
@@ -103,7 +100,6 @@ class _Line(NamedTuple):
 
 
 def _upright(axes: Axes, value: float | None, top: float, line: _Line) -> None:
-    """Draw a line at a value, if there is one."""
     if value is None:
         return
     axes.plot([value] * 2, [-0.5, top], color=COLOURS[line.role], linewidth=1.8, solid_capstyle="butt")

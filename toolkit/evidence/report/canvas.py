@@ -10,9 +10,12 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from toolkit.evidence.report.tables import Markup
+from toolkit.evidence.wording import figure
 
 _ROLES = ("ink", "muted", "line", "s1", "s2", "paper", "bad", "surface", "faint")
 COLOURS = {role: f"#0a0b{number:02x}" for number, role in enumerate(_ROLES, 16)}
@@ -39,6 +42,12 @@ _DATE = {"Date": None, "Creator": None, "Format": None, "Type": None}
 WIDTH, HEIGHT = 4.4, 3.05  # inches of 72 points: readable at 330 px, and not coarse at 520
 _STAMP = 9.0
 """Points of the line below each plot."""
+
+
+def show_figures(axis: Axis, ticks: int = 5) -> None:
+    """Have figures at about so many ticks of an axis."""
+    axis.set_major_locator(MaxNLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
 
 
 def svg(draw: Callable[[Axes], None], name: str, description: str, stamp: str, height: float = HEIGHT) -> Markup:

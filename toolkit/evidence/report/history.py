@@ -155,7 +155,6 @@ def _of(course: Course, status: Status, measured: str, limit: str) -> Verdict:
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return which versions changed, and from what."""
     parts = [part for part in {**before, **after} if before.get(part) != after.get(part)]
     return ", ".join(f"{part} {before.get(part, 'unknown')} became {after.get(part, 'unknown')}" for part in parts)
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from toolkit.evidence.records import Run
-from toolkit.evidence.report.canvas import COLOURS, svg
+from toolkit.evidence.report.canvas import COLOURS, show_figures, svg
 from toolkit.evidence.report.history import HEADS, Course, changes, courses, rows, title
 from toolkit.evidence.report.tables import Markup, element, joined, table
 from toolkit.evidence.wording import figure
@@ -90,8 +90,7 @@ def over_time(drawn: Course, steps: Mapping[datetime, str], name: str, stamp: st
                 )
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda days, _: f"{_EPOCH + timedelta(days=days):%d %b %y}"))
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
+        show_figures(axes.yaxis)
         axes.margins(x=0.08, y=0.2)
         axes.grid()
 

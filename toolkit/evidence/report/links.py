@@ -1,7 +1,7 @@
 """What single links carry, by HCA and side, and the few figures that a job is known by."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.hardware.measured import RDMA_WRITE
@@ -9,12 +9,12 @@ from toolkit.evidence.criterion import readings_of
 from toolkit.evidence.metrics import Metrics
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.bars import result
-from toolkit.evidence.report.run_summary import by_job
+from toolkit.evidence.report.run_summary import by_job, counted, layouts, named_counts
 from toolkit.evidence.report.sweeps import sweeps
 from toolkit.evidence.tools.ibstatus import IbStatus
 from toolkit.evidence.tools.perftest import EDR_GBPS, EDR_MB_S
 from toolkit.evidence.tools.perftest.model import Perftest, as_mb
-from toolkit.evidence.verdict import Job, Request
+from toolkit.evidence.verdict import Job, Request, Status
 from toolkit.evidence.wording import figure, size
 
 _WRITES = ("ib_write_bw", None)
@@ -93,8 +93,15 @@ def headline(job: Job) -> str:
     return "; ".join(figures)
 
 
-def figures_by_job(run: Run) -> Mapping[str, str]:
-    """Return the same of each job of a run, and what was found between jobs, which have no readings of their own."""
-    headlines = {job.request.job: headline(job) for job in run.jobs}
-    comparisons = {job: verdicts[0].measured for job, verdicts in by_job(run).items() if len(verdicts) == 1}
-    return {**comparisons, **{job: figures for job, figures in headlines.items() if figures}}
+def job_rows(run: Run) -> Sequence[tuple[Status, str, str, str, str]]:
+    """Return of each job, and of what is between jobs, worst status, name, layout, counts of criteria and figures.
+
+    What is between jobs has no readings of its own: its figures are those of its verdict.
+    """
+    about, headlines = layouts(run), {job.request.job: headline(job) for job in run.jobs}
+    rows = []
+    for job, verdicts in by_job(run).items():
+        counts = counted(verdicts)
+        figures = headlines.get(job) or (verdicts[0].measured if len(verdicts) == 1 else "")
+        rows.append((counts[0][0], job, about.get(job, ""), named_counts(counts), figures))
+    return rows

@@ -6,16 +6,12 @@ from core import project
 from core.wording import plural, table
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.changes import Comparison, as_text, assumptions, earlier_status
-from toolkit.evidence.report.links import figures_by_job
+from toolkit.evidence.report.links import job_rows
 from toolkit.evidence.report.run_summary import (
     SIMULATED,
     about,
-    by_job,
-    counted,
     counts,
     gaps,
-    layouts,
-    named_counts,
     notable,
     outcome,
     versions,
@@ -92,15 +88,7 @@ def _changes(against: Comparison) -> Iterator[str]:
 
 
 def _jobs(run: Run) -> Iterator[str]:
-    figures = figures_by_job(run)
-    machines = layouts(run)
-    rows = []
-    for job, verdicts in by_job(run).items():
-        status_counts = counted(verdicts)
-        rows.append(
-            [_MARKS[status_counts[0][0]], job, machines.get(job, ""), named_counts(status_counts), figures.get(job, "")]
-        )
-    if rows:
+    if rows := [[_MARKS[status], *cells] for status, *cells in job_rows(run)]:
         yield from ("", "## Jobs", *_rows(("", "job", "layout", "criteria", "figures"), rows))
 
 

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from core.metric import Metric
 from toolkit.evidence.criterion import readings_of
 from toolkit.evidence.metrics import Measured, Metrics
 from toolkit.evidence.report import bar_plots
 from toolkit.evidence.report.bars import Bar, Bars
-from toolkit.evidence.report.canvas import COLOURS, svg
+from toolkit.evidence.report.canvas import COLOURS, show_figures, svg
 from toolkit.evidence.report.tables import Markup, element
 from toolkit.evidence.verdict import Job, Shape
 from toolkit.evidence.wording import figure, some
@@ -114,8 +113,7 @@ def course(drawn: Course, name: str, stamp: str) -> Markup:
             shares = [100 * index / (len(values) - 1) for index in range(len(values))]
             axes.plot(shares, values, color=COLOURS[colour], linestyle=dash, label=job)
         axes.set_xlabel("% of the job's values")
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
+        show_figures(axes.yaxis)
         axes.grid()
         if len(drawn.jobs) > 1:
             axes.legend(fontsize=9, frameon=False)

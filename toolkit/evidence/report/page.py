@@ -95,9 +95,8 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
 def _notable(run: Run) -> Markup | None:
     """Return failures, and then warnings; what is missing has a section of its own."""
     groups = notable(run, {Status.FAIL, Status.WARN})
-    return (
-        element("ul", *(piece for group in groups for piece in _verdicts(group)), class_="notable") if groups else None
-    )
+    pieces = [piece for group in groups for piece in _verdicts(group)]
+    return element("ul", *pieces, class_="notable") if pieces else None
 
 
 def _verdicts(group: Sequence[Verdict]) -> Iterator[Markup]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.wording import plural
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, earlier_status
-from toolkit.evidence.report.links import figures_by_job
+from toolkit.evidence.report.links import job_rows
 from toolkit.evidence.report.run_summary import (
     WORDS,
     WORST_FIRST,
@@ -13,7 +13,6 @@ from toolkit.evidence.report.run_summary import (
     counted,
     layouts,
     missing,
-    named_counts,
     versions,
 )
 from toolkit.evidence.report.tables import NONE, Markup, block, element, headed, joined, mark, quoted, stacked, table
@@ -61,14 +60,7 @@ def _figures(changes: Sequence[Change]) -> Markup:
 
 def job_table(run: Run) -> Markup | None:
     """Return each job, and what is between jobs, with its verdict and the figures that it is known by."""
-    about = layouts(run)
-    figures = figures_by_job(run)
-    rows = []
-    for job, verdicts in by_job(run).items():
-        status_counts = counted(verdicts)
-        rows.append(
-            [mark(status_counts[0][0]), job, about.get(job, ""), named_counts(status_counts), figures.get(job, "")]
-        )
+    rows = [[mark(status), *cells] for status, *cells in job_rows(run)]
     return stacked(("result", "job", "layout", "criteria", "figures"), rows, "jobs", "Jobs") if rows else None
 
 

@@ -78,9 +78,7 @@ class DevicePlugin(Reading):
 
     milestones: tuple[Reached, ...] = Field(default=(), description="the first of each, in the order of the log")
     in_order: bool = Field(default=False, description="whether they came in the plugin's own order")
-    registered: bool = Field(
-        default=False, description="whether the kubelet took it, and it was not stopped after that"
-    )
+    registered: bool = Field(default=False, description="whether the kubelet took it, and it was not stopped then")
     resource: str | None = Field(default=None, description="e.g. nvidia.com/gpu; None: not printed before v0.7")
     socket: str | None = Field(default=None, description="under /var/lib/kubelet/device-plugins")
     failures: tuple[Unread, ...] = Field(default=(), description=f"lines that report an error, first {FAILURES_KEPT}")

@@ -151,29 +151,18 @@ _NVIDIA, _MELLANOX = "0x10de", "0x15b3"
 
 
 def _same_numa(job: Job) -> Outcome | None:
-    both = [
-        (listing.file, row)
-        for listing in readings_of(job, EsxcliPci)
-        for row in listing.rows
-        if row.vendor_id in (_NVIDIA, _MELLANOX)
-    ]
+    listings = readings_of(job, EsxcliPci)
+    rows = [(listing.file, row) for listing in listings for row in listing.rows]
+    both = [(file, row) for file, row in rows if row.vendor_id in (_NVIDIA, _MELLANOX)]
     gpus = {row.numa_node for _, row in both if row.vendor_id == _NVIDIA}
     nics = {row.numa_node for _, row in both if row.vendor_id == _MELLANOX}
     if not gpus or not nics:
-        return Outcome(
-            Status.MISSING, "not both a GPU and an adapter", proofs=opening_proofs(readings_of(job, EsxcliPci))
-        )
+        return Outcome(Status.MISSING, "not both a GPU and an adapter", proofs=opening_proofs(listings))
     if None in gpus | nics:
-        unknown = sum(row.numa_node is None for _, row in both)
-        return Outcome(
-            Status.MISSING,
-            f"NUMA node of {plural(unknown, 'device')} not shown",
-            proofs=opening_proofs(readings_of(job, EsxcliPci)),
-        )
-    measured = (
-        f"GPUs on {listed(map(str, sorted(gpus, key=str)))}, adapters on {listed(map(str, sorted(nics, key=str)))}"
-    )
-    return Outcome(passed(gpus <= nics), measured, proofs=row_proofs(both))
+        unknown = plural(sum(row.numa_node is None for _, row in both), "device")
+        return Outcome(Status.MISSING, f"NUMA node of {unknown} not shown", proofs=opening_proofs(listings))
+    on_gpus, on_nics = (listed(sorted(map(str, nodes))) for nodes in (gpus, nics))
+    return Outcome(passed(gpus <= nics), f"GPUs on {on_gpus}, adapters on {on_nics}", proofs=row_proofs(both))
 
 
 CRITERIA = (

@@ -110,7 +110,6 @@ def _expected_data(job: Job, rows: Sequence[tuple[str, DataLine]]) -> Data:
 
 
 def _refused(job: Job) -> Outcome | None:
-    """Return the refusals of the reader, None where there is none."""
     failures = [(log.file, failure) for log in readings_of(job, DataLog) for failure in log.failures]
     if not failures:
         return None
@@ -122,6 +121,11 @@ def _lack(job: Job, *roles: str) -> Outcome | None:
     """Return that nothing was printed, for a job that is to print it."""
     is_expected = job.request.data is not None and job.request.data.role in roles
     return Outcome(Status.MISSING, "no pod printed what it sees") if is_expected else None
+
+
+def _of_others(rows: Sequence[tuple[str, DataLine]]) -> Outcome:
+    """Return that rows are of other sets than the expected one."""
+    return Outcome(Status.FAIL, listed(_set(row.name, row.digest) for _, row in rows), proofs=row_proofs(rows))
 
 
 def _seen(job: Job) -> Outcome | None:
@@ -175,16 +179,13 @@ def _staged(job: Job) -> Outcome | None:
         total = [sum(getattr(row, field) for _, row in rows) for field in ("files", "bytes")]
         data = Data(name=rows[0][1].name, digest=rows[0][1].digest, files=total[0], bytes=total[1], role="stages")
     if differing := [(file, row) for file, row in rows if row.digest != data.digest]:
-        return Outcome(
-            Status.FAIL, listed(_set(row.name, row.digest) for _, row in differing), proofs=row_proofs(differing)
-        )
+        return _of_others(differing)
     if why := _parts(rows, data):
         return Outcome(Status.FAIL, why, proofs=row_proofs(rows), short=True)
     cached = min(row.cached or 0.0 for _, row in rows)
     seconds = max(row.seconds or 0.0 for _, row in rows)
-    measured = (
-        f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
-    )
+    files = sum(row.files for _, row in rows)
+    measured = f"{plural(files, 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
     uncached = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
     return Outcome(Status.WARN if uncached else Status.PASS, measured, proofs=row_proofs(uncached))
 
@@ -201,12 +202,9 @@ def _sliced(job: Job) -> Outcome | None:
         key = (whole.digest, whole.files, whole.bytes)
         differing = [(file, row) for file, row in reduced if (row.digest, row.files, row.bytes) != key]
         if differing:
-            return Outcome(
-                Status.FAIL, listed(_set(row.name, row.digest) for _, row in differing), proofs=row_proofs(differing)
-            )
-        return Outcome(
-            Status.PASS, f"{plural(reduced[-1][1].parts or 0, 'slice')} disjoint and complete by their digests"
-        )
+            return _of_others(differing)
+        slices = plural(reduced[-1][1].parts or 0, "slice")
+        return Outcome(Status.PASS, f"{slices} disjoint and complete by their digests")
     if data is None:
         checks = _rows(job, "check")
         data = _expected_data(job, checks) if checks else None

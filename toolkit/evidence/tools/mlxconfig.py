@@ -42,9 +42,7 @@ class MlxConfig(HostReading):
     reboot_needed: bool = Field(description="whether settings were applied, which count from the next boot on")
     failed: str | None = Field(description="error that it printed")
     mismatches: tuple[Mismatch, ...] = Field(default=(), description="settings that are not as they were to be")
-    matches: bool | None = Field(
-        default=None, description="the result of `validate_system_conf`; None: another command"
-    )
+    matches: bool | None = Field(default=None, description="result of `validate_system_conf`; None: another command")
 
     @property
     def pending(self) -> tuple[FirmwareSetting, ...]:
@@ -160,9 +158,8 @@ _LINK_TYPE = re.compile(r"LINK_TYPE_P\d$")
 
 
 def _ats_firmware(job: Job) -> Outcome | None:
-    outputs = [
-        output for output in readings_of(job, MlxConfig) if output.matches is None and not _is_of_links_alone(output)
-    ]
+    queries = (output for output in readings_of(job, MlxConfig) if output.matches is None)
+    outputs = [output for output in queries if not _is_of_links_alone(output)]
     if not outputs:
         return None
     if any(output.ats is None for output in outputs):

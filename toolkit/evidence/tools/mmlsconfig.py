@@ -90,7 +90,6 @@ class MmLsConfigParser(RowsParser):
         return Taken.NO if self._whole else self._setting(text, line.number)
 
     def _record(self, text: str, line: int) -> Taken:
-        """Read a line of -Y."""
         if _HEADER_Y.match(text):
             if self._parsable or self._cluster is not None:
                 return Taken.AGAIN

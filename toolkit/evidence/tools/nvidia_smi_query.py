@@ -142,7 +142,6 @@ class QueryParser(HostParser):
             self.put(**{field: read(value)})
 
     def _facts(self) -> Mapping[str, object]:
-        """Return the GPUs."""
         return {"attached": self.attached, "rows": tuple(self.gpus.values())}
 
 

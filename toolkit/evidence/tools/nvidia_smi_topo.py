@@ -153,13 +153,11 @@ class NvidiaSmiTopoParser(HostParser):
 
 
 def _cells(text: str) -> Iterator[str]:
-    """Yield the cells of a row."""
     for token in text.split():
         yield from _CELL.findall(token) if _GLUED_CELLS.fullmatch(token) else (token,)
 
 
 def _asymmetric(rows: Mapping[str, TopologyRow]) -> tuple[str, ...]:
-    """Return the pairs that contradict each other."""
     wrong = [name for name, row in rows.items() if row.links.get(name) != "X"]
     names = list(rows)
     pairs = ((name, other) for index, name in enumerate(names) for other in names[index + 1 :])

@@ -69,9 +69,8 @@ def _manager_enabled(job: Job) -> Outcome | None:
         return Outcome(Status.MISSING, "no sm-state")
     enabled = [switch for switch in switches if switch.enabled]
     measured = listed(f"{switch.node or 'the switch'}: {switch.state}" for switch in switches)
-    return Outcome(
-        passed(bool(enabled)), measured, proofs=row_proofs((switch.file, switch) for switch in enabled or switches)
-    )
+    proofs = row_proofs((switch.file, switch) for switch in enabled or switches)
+    return Outcome(passed(bool(enabled)), measured, proofs=proofs)
 
 
 LANES = 4

@@ -150,9 +150,7 @@ class MlLog(Reading):
     )
     run_start_line: int | None = Field(default=None, description="line of the first run_start")
     run_stop_line: int | None = Field(default=None, description="line of the last run_stop")
-    minutes: float | None = Field(
-        default=None, description="from the first rank's run_start to the last one's run_stop"
-    )
+    minutes: float | None = Field(default=None, description="from the first rank's run_start to the last's run_stop")
     status: Status | None = Field(default=None, description="of run_stop; aborted when one rank reports it")
 
     def _figures(self) -> str:

@@ -107,9 +107,7 @@ class NcclTests(Reading):
     )
     out_of_bounds: int | None = Field(description="sizes with wrong results; None: the footer is not there")
     failures: tuple[Unread, ...] = Field(default=(), description="lines in which the program reports a failure")
-    environment: Mapping[str, str] = Field(
-        default={}, description="NCCL_* variables in the JSON file; empty for tables"
-    )
+    environment: Mapping[str, str] = Field(default={}, description="NCCL_* variables of the JSON file; empty: a table")
 
     def _figures(self) -> str:
         if not self.rows:

@@ -19,7 +19,8 @@ def _gpus(job: Job) -> Outcome | None:
     faults: list[str] = []
     proofs: list[Proof] = []
     differs = False
-    for output in readings_of(job, NvidiaSmi):
+    outputs = readings_of(job, NvidiaSmi)
+    for output in outputs:
         if len(output.rows) != count:
             faults.append(output.failed or plural(len(output.rows), "GPU"))
         other = [
@@ -29,9 +30,7 @@ def _gpus(job: Job) -> Outcome | None:
         differs = differs or bool(other)
         proofs += proofs_at(output.file, *[gpu.line for gpu in other or output.rows[-1:]] or [output.first_line])
     limit = f"{count}{f' of {memory} MiB' if memory else ''}"
-    short = (
-        all(len(output.rows) <= count and not output.failed for output in readings_of(job, NvidiaSmi)) and not differs
-    )
+    short = not differs and all(len(output.rows) <= count and not output.failed for output in outputs)
     return Outcome(
         passed(not faults), listed(faults, 4) if faults else plural(count, "GPU"), limit, tuple(proofs), short
     )

@@ -86,7 +86,6 @@ class Query:
 
 
 def _value(cell: str, kind: type) -> object | None:
-    """Return the value of a cell, None when it is not of its kind."""
     if kind is str:
         return cell or None
     if kind is bool:

@@ -146,7 +146,6 @@ class PerftestParser(Parser):
         return self._json.feed(line)
 
     def _after(self, text: str) -> Taken:
-        """Judge a line behind the end of the results."""
         begins = (_title, _waiting, _own_failure)
         if any(pattern.match(text) for pattern in begins) or text.startswith((_FREQUENCY, "initializing CUDA")):
             return Taken.AGAIN
