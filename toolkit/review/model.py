@@ -13,7 +13,6 @@ CHANGED = "[another secret]"
 """The placeholder of a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[unknown until the update]"
 """The placeholder of a value that is unknown until the update."""
-_ENDS = frozenset({"Complete", "Succeeded", "Failed"})
 
 
 class Op(StrEnum):
@@ -196,7 +195,7 @@ def finished(resource: Resource) -> bool | None:
     if not mapping(resource.live, "status"):
         return None
     return any(
-        read(condition, "type") in _ENDS and str(read(condition, "status")) == "True"
+        read(condition, "type") in ("Complete", "Succeeded", "Failed") and str(read(condition, "status")) == "True"
         for condition in entries(resource.live, "status", "conditions")
     )
 

@@ -13,7 +13,6 @@ from toolkit.review.model import CHANGED, Change, Resource
 from toolkit.review.scalars import LONGEST, content, empty, lines, scalar
 from toolkit.review.sentences import shortened, visible
 
-_FORCES = "  # forces replacement"
 _ABSENT = object()
 _KEYS = ("name", "key", "id", "path")
 """Fields by which entries of a list are the same entry, before and after."""
@@ -22,7 +21,6 @@ _ALIGNED = 200
 _DEEPEST = 40
 _SECRETS = {"Secret": ("data", "stringData"), "kubernetes": ("kubeconfig",)}
 """Fields that are never shown, by the kind or provider that has them."""
-_AROUND = 2
 _COUNTED = re.compile(r": \([\d,]+ lines(?: added, [\d,]+ removed)?\)")
 _FIRST = ("metadata", "name", "namespace")
 
@@ -176,7 +174,7 @@ class _Differ:
                 yield from _listed(self._tree(sign, item, depth, ()))
 
     def _mark(self, at: paths.Path) -> str:
-        return _FORCES if at and at in self._forced else ""
+        return "  # forces replacement" if at and at in self._forced else ""
 
 
 def _listed(lines: Iterable[_Line]) -> Iterator[_Line]:
@@ -186,7 +184,7 @@ def _listed(lines: Iterable[_Line]) -> Iterator[_Line]:
 
 
 def _texts(before: list[str], after: list[str], depth: int) -> Iterator[_Line]:
-    for line in list(difflib.unified_diff(before, after, lineterm="", n=_AROUND))[2:]:
+    for line in list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]:
         if line.startswith("@@"):
             yield _Line(" ", depth, "…")
         else:

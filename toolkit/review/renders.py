@@ -12,7 +12,6 @@ from toolkit.review import paths
 from toolkit.review.event_properties import without_secrets
 from toolkit.review.model import Change, Op, Resource, Review
 
-_ROOT = "pulumi:pulumi:Stack$"
 Difference = Callable[[Resource, Resource], Mapping[str, bool]]
 """Given a resource before and after: the paths that differ, and whether each forces a new object."""
 
@@ -128,7 +127,7 @@ def _names(new: Rendered) -> list[str]:
 
 def _urn(value: Any) -> str:
     """Return an URN as the engine has it, which leaves out the stack above."""
-    return str(value or "").replace(_ROOT, "")
+    return str(value or "").replace("pulumi:pulumi:Stack$", "")
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from toolkit.review.sentences import CLOSE, OPEN, parts, ranges
 _FEW = 3
 """Up to so many similar lines are not grouped."""
 _CHUNK = 12
-_MOST_NAMES = 30
 _SEAT = "\ue002"
 """The placeholder of the name in what similar lines have in common."""
 
@@ -50,7 +49,7 @@ def grouped(lines: list[Line]) -> list[Line]:
     for index, line in enumerate(lines):
         text = "\n".join((line.text, *line.details))
         names = dict.fromkeys(part for marked, whole in parts(text) if marked for part in whole.split("/"))
-        for key in list(names)[:_MOST_NAMES]:
+        for key in list(names)[:30]:
             groups[line.alarm, _without(text, key)][index] = key
     grouped_indices: set[int] = set()
     grouped_lines = dict(enumerate(lines))

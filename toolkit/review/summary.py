@@ -10,14 +10,10 @@ from toolkit.review.model import Change, Ending, Op, Resource, Review
 from toolkit.review.sentences import ORDER, enumerated, name, participle, quoted, title
 from toolkit.review.stateful_objects import StatefulObjects
 
-_COMMIT = 12
 FAILED = 1_500
 """Characters of an error that are shown."""
-_ITEM = 300
-"""Characters of one of several errors."""
 _ENDING = 3
 """Objects being deleted, or to be deleted, that are named."""
-_INDENT = "  "
 _RANKS = {Op.REPLACE: 0, Op.UPDATE: 1, Op.DELETE: 2, Op.FORGET: 3, Op.ADOPT: 4, Op.CREATE: 5, Op.SAME: 6}
 _SECURITY = (
     kinds.SECURITY_CONTEXT_CONSTRAINTS,
@@ -34,7 +30,7 @@ _RANKED = {kind.kind: rank for rank, group in enumerate((_SECURITY, _STORAGE, _P
 
 def heading(review: Review) -> str:
     """Return the title of a review."""
-    between = " to ".join(name(commit[:_COMMIT]) for commit in review.compared if commit)
+    between = " to ".join(name(commit[:12]) for commit in review.compared if commit)
     return f"{'Drift' if review.drift else 'Change'} of stack {name(review.stack)}" + (
         f", {between}" if between else ""
     )
@@ -46,10 +42,10 @@ def failure(review: Review) -> tuple[str, tuple[str, ...]]:
     Items are the indented lines of an error, as those of settings, and what follows them.
     """
     lines = review.failed.splitlines()
-    first = next((index for index, line in enumerate(lines) if line.startswith(_INDENT)), len(lines))
+    first = next((index for index, line in enumerate(lines) if line.startswith("  ")), len(lines))
     if not review.failed or not first:
         return (f"The result is incomplete: {quoted(_sentences(lines), FAILED)}" if review.failed else "", ())
-    items = list(dict.fromkeys(quoted(line, _ITEM) for line in lines[first:] if line.strip()))
+    items = list(dict.fromkeys(quoted(line, 300) for line in lines[first:] if line.strip()))
     shown, room = [], FAILED
     for item in items:
         room -= len(item)

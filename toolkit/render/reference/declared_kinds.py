@@ -22,7 +22,6 @@ from stacks.releases import RELEASES
 
 Row = tuple[str, str]
 _PATCH = "Patch"
-_ANY = ("any kind", "any")
 
 
 @cache
@@ -36,7 +35,7 @@ def kinds(component: str, module: ModuleType) -> tuple[Row, ...]:
     if None in rows:
         rows |= {(kind.kind, kind.api_version) for kind in _of_releases() if kind.kind.lower() == component.lower()}
     if rows == {None}:
-        return (_ANY,)
+        return (("any kind", "any"),)
     return tuple(sorted(row for row in rows if row is not None))
 
 

@@ -44,7 +44,6 @@ _ENDS = {
     "succeeded": "succeeds: only the evidence shows it",
     "waiting": "waits: the scheduler finds no node for it",
 }
-_REFUSED = "waits: admission refuses its pods"
 Fault = Mapping[str, Any]
 
 
@@ -68,7 +67,7 @@ def _row(name: str, fault: Fault) -> tuple[str, ...]:
     return (
         f"[`{name}`](#{name}): {fault['fault']}",
         f"{first}: [`{policy}`](policies/{policy}.md)" if first == "policies" else first,
-        _REFUSED if fault["cause"] == "refused" else _ENDS[fault["job"]],
+        "waits: admission refuses its pods" if fault["cause"] == "refused" else _ENDS[fault["job"]],
         f"exit status {fault['status']}",
         f"`{fault['criterion']}`",
         f"`{fault['shows']}`",

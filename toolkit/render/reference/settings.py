@@ -29,7 +29,6 @@ _PART = "Part"
 """What the name of a definition begins with that requires nothing."""
 _KEEP = ("properties", "patternProperties")
 """Keywords whose value has names of its own and no keywords."""
-_OTHERS = ("title", "discriminator")
 SCHEMAS = tables.ROOT / "docs" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -133,7 +132,7 @@ def _written(schema: Any, *, part: bool = False, names: bool = False) -> Any:
             written[key] = value.replace(_DEFINITIONS, f"{_DEFINITIONS}{_PART}")
         elif part and not names and key == "oneOf":
             written["anyOf"] = _written(value, part=part)
-        elif names or key not in (*_OTHERS, *(["required"] if part else [])):
+        elif names or key not in ("title", "discriminator", *(["required"] if part else [])):
             written[key] = _written(value, part=part, names=not names and key in _KEEP)
     return written
 

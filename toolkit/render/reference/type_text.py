@@ -69,7 +69,6 @@ _UNITS = (
     "degrees Celsius",
 )
 """Units with which a description of a number may begin."""
-_WIDTH = 10_000
 
 
 def is_union(origin: Any) -> bool:
@@ -192,7 +191,7 @@ def default(field: FieldInfo) -> str:
 
 def scalar(value: Any) -> str:
     """Return a value as YAML writes it in one line."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=_WIDTH, sort_keys=False)
+    text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
     return str(text).removesuffix("\n").removesuffix("\n...")
 
 

@@ -10,8 +10,6 @@ from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import name, names, title
 
 _HIDDEN = frozenset({"kubeconfig"})
-_SHOWN = 12
-"""Lines of an object's difference."""
 _LONGEST = 4000
 """Characters of a command; it is of no use in part."""
 
@@ -53,7 +51,7 @@ def find_repairs(indexed: IndexedReview) -> Section | None:
 def _repair(change: Change) -> Line:
     if change.op is Op.DELETE:
         return Line(f"{title(change.resource)} is gone")
-    lines = tuple(name(line) for line in difference(change, _SHOWN))
+    lines = tuple(name(line) for line in difference(change, 12))
     return Line(f"{title(change.resource)} differs from what is declared", lines)
 
 

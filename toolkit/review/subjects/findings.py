@@ -18,8 +18,6 @@ Manifests: TypeAlias = Mapping[str, str]
 """FILE:LINE by object, of a user's own objects."""
 _LONGEST = 400
 """Characters of a message that are shown."""
-_OBJECTS = 20
-"""Objects with the same finding that are named."""
 _PLACE = re.compile(r"(?P<object>[A-Z]\w* (?:\S*\(no name\)|\S+?))(?:, .+)?")
 """Where a finding of the pack is: the object, and perhaps a container and a field."""
 
@@ -88,7 +86,7 @@ def _details(groups: dict[str, list[str]], manifests: Manifests) -> Iterator[str
 
 def _listed(places: Iterable[str], manifests: Manifests) -> Iterator[str]:
     if objects := _named(dict.fromkeys(places), manifests):
-        yield enumerated(objects, _OBJECTS)
+        yield enumerated(objects, 20)
 
 
 def _named(places: Iterable[str], manifests: Manifests) -> list[str]:

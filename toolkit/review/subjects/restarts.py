@@ -16,7 +16,6 @@ from toolkit.review.sentences import enumerated, name, names, title
 from toolkit.review.subjects.capacity import JOBS, claims
 
 _BUILT_IN = ("master", "worker")
-_HOUR = 60
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -169,7 +168,7 @@ def _at_once(share: str, nodes: int) -> int:
 
 
 def _duration(minutes: int) -> str:
-    hours, rest = divmod(minutes, _HOUR)
+    hours, rest = divmod(minutes, 60)
     if not hours:
         return plural(minutes, "minute")
     return f"{hours} h {rest} min" if rest else f"{hours} h"

@@ -13,7 +13,6 @@ from toolkit.review.sentences import name, names
 from toolkit.review.subjects.capacity import gpu_quota, queue_quota
 
 TYPE = "hpc:tenants:Tenant"
-_SIZE = 10_000
 _FACTS = (
     "user ids",
     "SELinux level",
@@ -49,7 +48,7 @@ class Tenants:
     def _values(self, namespace: str, inputs: Mapping[str, Any]) -> Iterator[str]:
         start, size = (read(inputs, "uid_range", key) for key in ("start", "size"))
         yield (
-            f"{name(start)} and the {size or _SIZE:,} from it"
+            f"{name(start)} and the {size or 10_000:,} from it"
             if isinstance(start, int) and isinstance(size, int | None)
             else ""
         )

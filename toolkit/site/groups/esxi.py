@@ -36,7 +36,6 @@ esac
 _PEERS = {"pciPassthru.allowP2P": "true", "pciPassthru.RelaxACSforP2P": "true"}
 """Peer-to-peer traffic: allowed, and sent directly by the PCIe switch above the device that has ATS."""
 _SCRIPT = PurePosixPath(SCRIPT_PATH).name
-_ANY = "/dev/mst/DEVICE"
 
 
 def machine_path(machine: GuestMachine) -> str:
@@ -102,7 +101,7 @@ def _adapters(settings: EsxiSettings) -> str:
 
 
 def _adapter(machine: GuestMachine) -> Iterator[str]:
-    device = machine.adapter or _ANY
+    device = machine.adapter or "/dev/mst/DEVICE"
     yield (
         f"In {machine.name}: `mst start`, then `mlxconfig -d {device} query`. Without a line `ATS_ENABLED` the "
         "firmware is too old: update it first."

@@ -12,7 +12,6 @@ from stacks.settings.site.mirror import ImageName, MirrorSettings, Package, Plat
 from stacks.site.site import Site
 from toolkit.site.output import File, Group, Open
 
-_DIGITS = 12
 IMAGE_SET = "mirror/imageset.yaml"
 _CATALOGUES = {
     "redhat-operators": "registry.redhat.io/redhat/redhat-operator-index",
@@ -26,11 +25,9 @@ _IMAGE_SET_NOTE = """\
 # oc mirror -c imageset.yaml --workspace file://workspace docker://{registry} --v2
 # It also writes what makes the cluster use the copies of OpenShift and of operators, in workspace's cluster-resources.
 """
-_NAME = "stack-images"
 _REDIRECTS_NOTE = (
     "# Copy the images first. Once this is applied, the Machine Config Operator changes every node, a pool at a time.\n"
 )
-_MAPPING = "mirror/mapping.txt"
 _NOTE = """\
 # SOURCE=COPY for every image that the stack's manifests name; images of OpenShift and of operators are not among them.
 # Run where both registries are reached: oc image mirror --keep-manifest-list=true -f mapping.txt
@@ -53,7 +50,7 @@ class Copy:
     def reference(self) -> str:
         """Its copy. One by digest gets a tag, too: oc refuses two copies without a tag in one repository."""
         image = self.image
-        tag = image.digest.replace(":", "-")[: len("sha256-") + _DIGITS] if image.digest else image.tag
+        tag = image.digest.replace(":", "-")[: len("sha256-") + 12] if image.digest else image.tag
         return f"{self.repository}:{tag}"
 
 
@@ -193,7 +190,7 @@ def _redirect(name: str, kind: Kind, field: str, copies: Iterable[Copy], policy:
     body: dict[str, Any] = {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
-        "metadata": {"name": _NAME},
+        "metadata": {"name": "stack-images"},
         "spec": {field: entries},
     }
     yield File(
@@ -215,7 +212,7 @@ def _mapping(copies: Copies) -> Iterator[File]:
     """Yield the lines of `oc image mirror -f`, every image and its copy; nothing where there are no images."""
     lines = [f"{copy.image.pulled}={copy.reference}\n" for copy in copies.all]
     if lines:
-        yield File(_MAPPING, _NOTE + "".join(lines), sources=("R-2.1-5",))
+        yield File("mirror/mapping.txt", _NOTE + "".join(lines), sources=("R-2.1-5",))
 
 
 GROUP = Group("mirror", "images to copy, and where nodes find the copies", _render)

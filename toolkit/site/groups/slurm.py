@@ -12,7 +12,6 @@ from stacks.settings.site.scheduler import SlurmPartition, SlurmSettings
 from stacks.site.site import BatchJob, PodJob, Site
 from toolkit.site.output import File, Group, Open
 
-_MIB = 1024
 # As DeepOps' role for Slurm has it (NVIDIA/deepops): cores and memory are consumed, and limits of locked memory
 # are the node's own.
 _FIXED = """\
@@ -45,7 +44,7 @@ def node_files(site: Site, settings: SlurmSettings) -> Iterator[File | Open]:
         _FIXED,
         *(["TopologyPlugin=topology/tree"] if tree else []),
         f"NodeName={folded(hosts)} Sockets={machine.sockets} CoresPerSocket={machine.cpu_cores // machine.sockets} "
-        f"ThreadsPerCore={machine.threads_per_core} RealMemory={int(machine.memory_gib * _MIB * MEMORY_REPORTED)} "
+        f"ThreadsPerCore={machine.threads_per_core} RealMemory={int(machine.memory_gib * 1024 * MEMORY_REPORTED)} "
         f"Gres=gpu:{kind}:{machine.gpus} State=UNKNOWN",
         *(_partition(partition, hosts, first=partition is settings.partitions[0]) for partition in settings.partitions),
     ]

@@ -112,8 +112,8 @@ def test_workloads_of_pods_alone_are_open() -> None:
     said = [f"{each.what}; {each.remedy}" for each in missing]
     for name in ("stage-rare", "segment"):
         assert any(has(line, name, "batch file", "data set rare", "pods", "run it on the cluster") for line in said)
-    open_here = texts()[1].splitlines()
-    assert any(has(line, "mofed-test-job", "batch file", "pods", "run its programs") for line in open_here)
+    open_lines = texts()[1].splitlines()
+    assert any(has(line, "mofed-test-job", "batch file", "pods", "run its programs") for line in open_lines)
 
 
 def test_enroots_folders_are_each_users_own() -> None:
