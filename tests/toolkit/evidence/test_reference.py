@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.hardware import measured
+from core.hardware.measured import training
 from core.hardware.profiles import PROFILES
 from toolkit.evidence import reference
 from toolkit.evidence.reference import AllReduceRun
@@ -84,21 +85,21 @@ def test_rates_and_times_are_found_the_same_way() -> None:
 
 def test_the_row_of_mlperf_that_the_document_compares_with() -> None:
     """Minutes are those of the row that the Supermicro reference compares with."""
-    row = measured.submission()
+    row = training.submission()
     assert (row.system, row.accelerators) == ("DGX-1", 8)
     assert row.minutes == {"ssd": 22.36, "maskrcnn": 207.48, "gnmt": 20.55, "transformer": 20.34}
-    assert len(measured.MLPERF) == 29
-    assert [one.id for one in measured.MLPERF] == [f"0.6-{number}" for number in range(1, 30)]
-    assert [one.id for one in measured.MLPERF if one.accelerators is None] == [
+    assert len(training.MLPERF) == 29
+    assert [one.id for one in training.MLPERF] == [f"0.6-{number}" for number in range(1, 30)]
+    assert [one.id for one in training.MLPERF if one.accelerators is None] == [
         "0.6-3",
         "0.6-4",
         "0.6-5",
         "0.6-6",
         "0.6-7",
     ]
-    assert measured.submission("0.6-29").minutes == {"resnet50": 2.59}
+    assert training.submission("0.6-29").minutes == {"resnet50": 2.59}
     with pytest.raises(KeyError):
-        measured.submission("0.7-1")
+        training.submission("0.7-1")
 
 
 def test_programs_and_logs_name_the_same_benchmark() -> None:
@@ -110,7 +111,7 @@ def test_programs_and_logs_name_the_same_benchmark() -> None:
 
 def test_the_band_holds_its_own_ends() -> None:
     """The slowest and the fastest result of the Supermicro reference are inside its band."""
-    band = measured.MLPERF_BAND
+    band = training.MLPERF_BAND
     assert band.holds(-0.0613)
     assert band.holds(0.0229)
     assert not band.holds(-0.0614)
