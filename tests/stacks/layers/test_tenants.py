@@ -1,4 +1,4 @@
-"""Images that the cluster builds, and the jobs that use them."""
+"""What tenants have: images that the cluster builds, and the jobs that use them."""
 
 import pytest
 
