@@ -22,6 +22,7 @@ from policies.manifests.values import Tree, is_empty, read, selects
 
 T = TypeVar("T")
 
+RBAC_KINDS = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
 USE = "use"
 EVERY = "*"
 USER, GROUP = "User", "Group"
@@ -260,7 +261,7 @@ class _Roles:
         return self._labelled.get(pair, ()) if all(isinstance(part, str) for part in pair) else ()
 
 
-_KINDS: Mapping[str, Kind] = {kind.kind: kind for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)}
+_KINDS: Mapping[str, Kind] = {kind.kind: kind for kind in RBAC_KINDS}
 
 
 def _rbac_kind(tree: Tree) -> Kind | None:

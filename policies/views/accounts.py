@@ -6,16 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from core.apis.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    MPI_JOB_V1,
-    NAMESPACE,
-    ROLE,
-    ROLE_BINDING,
-    SECURITY_CONTEXT_CONSTRAINTS,
-    SERVICE_ACCOUNT,
-)
+from core.apis.kinds import MPI_JOB_V1, NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS, SERVICE_ACCOUNT
 from core.apis.names import (
     IPC_LOCK,
     RUN_LEVEL,
@@ -31,7 +22,7 @@ from policies.manifests.pods import Pod
 from policies.manifests.values import Unknown
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.providers import Block, block
-from policies.scc.rbac import Rbac
+from policies.scc.rbac import RBAC_KINDS, Rbac
 from policies.scc.shipped import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.views.constraints import ALL_CAPABILITIES, ALLOWED, DEFAULT_ADD, capability, shipped
@@ -152,9 +143,7 @@ class Accounts:
 
     def __init__(self, inventory: Inventory, release: Release) -> None:
         declared = inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
-        rbac_objects = [
-            obj for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
-        ]
+        rbac_objects = [obj for kind in RBAC_KINDS for obj in inventory.of(kind)]
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{scc.name: scc.tree for scc in declared}}
         self.uncertain = any(
             value.path[:2] not in _NOTES for subject in (*declared, *rbac_objects) for value in subject.unknown

@@ -171,3 +171,13 @@ def demands(subject: Obj) -> Iterator[tuple[Pod, dict[str, int]]]:
     for pod in subject.pods:
         if requested := demand(pod):
             yield pod, requested
+
+
+def total(subject: Obj) -> dict[str, int]:
+    """Return how many of each GPU and RDMA resource all pods of an object take at a time."""
+    requested: dict[str, int] = {}
+    for pod, demand_of_one in demands(subject):
+        pods = copies(subject, pod)
+        for resource, count in demand_of_one.items():
+            requested[resource] = requested.get(resource, 0) + count * pods
+    return requested

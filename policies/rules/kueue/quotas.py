@@ -14,7 +14,7 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import Path, read
 from policies.rule import Parameters, Rule, Severity
-from policies.views.devices import copies, demands, place
+from policies.views.devices import place, total
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
 _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
@@ -99,12 +99,7 @@ def _from_limit_ranges(
 
 
 def _over_quota(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
-    requested: dict[str, int] = {}
-    for pod, demand in demands(subject):
-        pods = copies(subject, pod)
-        for resource, count in demand.items():
-            requested[resource] = requested.get(resource, 0) + count * pods
-    for resource, count in sorted(requested.items()):
+    for resource, count in sorted(total(subject).items()):
         if count > quotas.numbers.get(resource, count):
             message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
             yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)

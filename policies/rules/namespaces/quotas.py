@@ -14,7 +14,7 @@ from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Path, Unknown, read
 from policies.rule import Parameters, Rule, Severity
-from policies.views.devices import SHARES, copies, demands, device_class, is_gpu
+from policies.views.devices import SHARES, device_class, is_gpu, total
 from policies.views.tenants import NAMESPACES, in_one_of
 
 _REQUESTS, _LIMITS, _COUNT = "requests.", "limits.", "count/"
@@ -96,11 +96,7 @@ class GpuQuota(Parameters):
 def _gpu_quota(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterator[Violation]:
     if subject.kind in _RUNTIMES:  # which makes pods by TrainJobs alone
         return
-    requested: dict[str, int] = {}
-    for pod, demand in demands(subject):
-        pods = copies(subject, pod)
-        for resource, count in demand.items():
-            requested[resource] = requested.get(resource, 0) + count * pods
+    requested = total(subject)
     namespace = subject.namespace
     if not requested or in_one_of(namespace, parameters.exempt_namespaces):
         return

@@ -6,14 +6,14 @@ from functools import cache
 
 from pydantic import Field
 
-from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
+from core.apis.kinds import CLUSTER_ROLE_BINDING, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.pods import Pod
 from policies.rule import Parameters, Rule, Severity
 from policies.scc import Release
-from policies.scc.rbac import GROUP, Grant, Rbac, Subject
+from policies.scc.rbac import GROUP, RBAC_KINDS, Grant, Rbac, Subject
 from policies.scc.shipped import shipped_roles
 from policies.views.accounts import account_of, accounts, exempt
 from policies.views.admission import admission, hidden
@@ -72,9 +72,7 @@ class SccNarrowBindings(Parameters):
 
 def _granted_names(inventory: Inventory) -> Mapping[int, frozenset[str] | None]:
     """Return the SCCs that each binding grants by a role among the objects, by the binding's tree."""
-    trees = (
-        obj.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
-    )
+    trees = (obj.tree for kind in RBAC_KINDS for obj in inventory.of(kind))
     return {id(grant.binding): grant.names for grant in Rbac(trees).grants}
 
 
@@ -127,9 +125,7 @@ def _account_grants(release: Release) -> Callable[[Inventory], Mapping[int, Gran
     """Return what makes the grants of bindings, by the binding's tree; for `Inventory.once`."""
 
     def make(inventory: Inventory) -> Mapping[int, Grant]:
-        trees = (
-            obj.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
-        )
+        trees = (obj.tree for kind in RBAC_KINDS for obj in inventory.of(kind))
         return {id(grant.binding): grant for grant in Rbac(trees, shipped_roles(release)).grants}
 
     return make

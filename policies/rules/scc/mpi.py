@@ -4,21 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
-from core.apis.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    ROLE,
-    ROLE_BINDING,
-    SECURITY_CONTEXT_CONSTRAINTS,
-    SERVICE_ACCOUNT,
-)
+from core.apis.kinds import CLUSTER_ROLE_BINDING, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS, SERVICE_ACCOUNT
 from core.apis.names import IPC_LOCK
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
 from policies.manifests.part import Violation
 from policies.manifests.values import Tree, brief
 from policies.rule import Parameters, Rule, Severity
-from policies.scc.rbac import EVERYWHERE, Grant, Rbac
+from policies.scc.rbac import EVERYWHERE, RBAC_KINDS, Grant, Rbac
 from policies.scc.shipped import own_role
 from policies.views.constraints import (
     ALLOWED,
@@ -90,9 +83,6 @@ SCC_MPI_ONLY_IPC_LOCK = Rule(
 )
 
 
-_RBAC = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
-
-
 class SccMpiSubjects(Parameters):
     """Which SCC, and whose."""
 
@@ -105,7 +95,7 @@ class SccMpiSubjects(Parameters):
 
 class _Grants:
     def __init__(self, inventory: Inventory) -> None:
-        objects = [obj for kind in _RBAC for obj in inventory.of(kind)]
+        objects = [obj for kind in RBAC_KINDS for obj in inventory.of(kind)]
         self._rbac = Rbac((obj.tree for obj in objects), own_role)
         self.uncertain = any(obj.unknown for obj in objects)
         self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self._rbac.grants}
