@@ -21,7 +21,6 @@ from toolkit.review.model import Review
 from toolkit.review.sentences import name, quoted
 
 _PASSPHRASE = re.compile(r"incorrect passphrase|PULUMI_CONFIG_PASSPHRASE|passphrase must be set")
-_KILLED = "the engine was killed (signal {})"
 
 
 def preview(stack: Stack, running: Engine, policies: Mapping[str, Any], plan: Path | None = None) -> Review:
@@ -110,7 +109,7 @@ def unanswered(stack: Stack, running: Engine) -> Problem | None:
 
 def _trouble(status: int, last: str) -> str:
     if status < 0:
-        return _KILLED.format(-status)
+        return f"the engine was killed (signal {-status})"
     return "\n".join(line for line in last.splitlines() if not events.PLUGIN.search(line)) if status else ""
 
 

@@ -17,7 +17,6 @@ from stacks.settings.resolved_pool import Pool
 from stacks.settings.workloads import Stage, Workload
 from toolkit.cli.shared.errors import Problem
 
-_STAGE = "job"
 _WORKLOADS: TypeAdapter[Workload] = TypeAdapter(Workload)
 
 
@@ -51,7 +50,7 @@ def requested(request: Request, settings: Settings) -> tuple[Settings, Job]:
     if problem := unknown(request.program, settings):
         raise Problem(f"program {request.program!r} {problem}")
     workload = _workload(request, settings)
-    alone = settings.model_copy(update={"stages": (Stage(name=_STAGE, workloads=(workload,)),)})
+    alone = settings.model_copy(update={"stages": (Stage(name="job", workloads=(workload,)),)})
     if problems := [problem.removeprefix("stages: ") for problem in consistency.problems(alone)]:
         raise Problem("\n".join(problems))
     job = jobs.resolve(workload, alone)

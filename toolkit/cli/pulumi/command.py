@@ -24,7 +24,6 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
 from toolkit.engine.plugins.locate import PROVIDER
 
-_CONFIG = "config"
 _LOOKING = {"refresh", "destroy", "down", "dn"}
 """What reads a cluster, or takes one that is gone for good out of the state: it can do without an answer."""
 _CHANGING = {"up", "update", "import", "watch"}
@@ -71,7 +70,7 @@ def command(
         raise typer.Exit(_preview(stack, context.args))
     running = session.engine(stack)
     words = [word for word in context.args if not word.startswith("-")]
-    configures = words[:1] == [_CONFIG]
+    configures = words[:1] == ["config"]
     if configures and not stack.keeps_secrets:
         # What is set belongs into the settings: the copy of them, for a cluster elsewhere, follows the file.
         own = {**running.environment, SETTINGS: ""}

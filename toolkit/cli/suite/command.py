@@ -35,7 +35,6 @@ AlertmanagerOption = Annotated[
     typer.Option(help="Send the newest round's results to the Alertmanager at this URL (docs/guide/suite.md)."),
 ]
 TOKEN = "HPC_ALERTMANAGER_TOKEN"  # noqa: S105 - the name of a variable
-_PATH = "/api/v2/alerts"
 _SECONDS = 20.0
 
 
@@ -73,7 +72,7 @@ class _Bearer(AuthBase):
 def send_alerts(url: str, alerts: Sequence[Mapping[str, Any]]) -> str:
     """Send alerts, and return what was sent; raise Problem where no Alertmanager takes them."""
     try:
-        answer = requests.post(f"{url.rstrip('/')}{_PATH}", json=alerts, auth=_Bearer(), timeout=_SECONDS)
+        answer = requests.post(f"{url.rstrip('/')}/api/v2/alerts", json=alerts, auth=_Bearer(), timeout=_SECONDS)
     except requests.RequestException as error:
         raise Problem(
             f"--alertmanager {url} does not answer: {type(error).__name__}", "See whether it can be reached from here."

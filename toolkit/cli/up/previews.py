@@ -17,7 +17,6 @@ from toolkit.review.sentences import bare
 
 _RESULTS = "out"
 """The folder that commands of `make` write to."""
-_FILE = "last-update"
 SKIPPED = ("--skip-preview",)
 
 
@@ -29,7 +28,7 @@ class Repetition:
     """
 
     def __init__(self, stack: Stack, engine: Engine, policies: Mapping[str, Any]) -> None:
-        self._file = stack.home / _FILE if stack.simulated else None
+        self._file = stack.home / "last-update" if stack.simulated else None
         self._mark = digest(*_ingredients(engine, policies)) if stack.simulated else ""
 
     def begin(self) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import own_files
 
 _PROC = Path("/proc")
-_PROGRAM = "pulumi"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def is_dead(url: str, key: str, pid: int, *, own: bool) -> bool:
 def is_engine(pid: int) -> bool:
     """Whether `pid` runs and is an engine: pids are reused, and another process does not hold our lock."""
     try:
-        return os.path.basename((_PROC / str(pid) / "exe").readlink()).startswith(_PROGRAM)  # noqa: PTH119
+        return os.path.basename((_PROC / str(pid) / "exe").readlink()).startswith("pulumi")  # noqa: PTH119
     except PermissionError:  # another user's process: it may well be one
         return True
     except OSError:

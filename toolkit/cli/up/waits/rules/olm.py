@@ -40,7 +40,6 @@ _CATALOG = "olm.catalogSource"
 """Label of a catalogue's pod."""
 _OWNER, _OWNER_NAMESPACE = "olm.owner", "olm.owner.namespace"
 """Labels of what OLM makes for a version."""
-_MET = "Present"
 
 
 def judge_version(obj: Object, look: Look) -> Verdict:
@@ -66,7 +65,7 @@ def judge_version(obj: Object, look: Look) -> Verdict:
     missing = [
         f"{requirement.get('kind')} {requirement.get('name')} is {requirement.get('status')}"
         for requirement in read(obj, "status", "requirementStatus") or ()
-        if phase == "Pending" and requirement.get("status") != _MET
+        if phase == "Pending" and requirement.get("status") != "Present"
     ]
     return waiting("; ".join([text, *missing, *([slow] if slow else [])]))
 
