@@ -203,8 +203,6 @@ def _with_groups(node_verdict: NodeVerdict, narrowed: Narrowed, failed: Iterable
         change = {"fitness": Fitness.UNFIT, "reason": PAIR, "why": why}
     elif node_verdict.node in narrowed.suspects:
         change = {"fitness": Fitness.SUSPECT, "why": f"{node_verdict.why}; jobs with it failed between nodes: {what}"}
-    return (
-        node_verdict.model_copy(update={**change, "verdicts": (*node_verdict.verdicts, *failures)})
-        if change
-        else node_verdict
-    )
+    if not change:
+        return node_verdict
+    return node_verdict.model_copy(update={**change, "verdicts": (*node_verdict.verdicts, *failures)})

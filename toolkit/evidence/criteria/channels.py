@@ -28,11 +28,8 @@ def _every_run(job: Job) -> Outcome | None:
     if len(runs) <= 1 or len(silent) == len(runs) or has_other_channels:
         return None
     if silent:
-        return Outcome(
-            Status.MISSING,
-            f"{len(silent)} of {plural(len(runs), 'run')} print no channel",
-            proofs=opening_proofs(silent[:4]),
-        )
+        measured = f"{len(silent)} of {plural(len(runs), 'run')} print no channel"
+        return Outcome(Status.MISSING, measured, proofs=opening_proofs(silent[:4]))
     return Outcome(Status.PASS, plural(len(runs), "run"), proofs=opening_proofs(runs[:4]))
 
 

@@ -52,11 +52,8 @@ def _same(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Outcome | 
         nodes = (node for facts in readings_of(job, NodeFacts) for node in facts.nodes)
         reported = [version for node in nodes if (version := field(node))]
         versions = sorted({*reported})
-        return (
-            Outcome(passed(len(versions) == 1), f"{listed(versions)} on {plural(len(reported), 'node')}")
-            if versions
-            else None
-        )
+        measured = f"{listed(versions)} on {plural(len(reported), 'node')}"
+        return Outcome(passed(len(versions) == 1), measured) if versions else None
 
     return judge
 

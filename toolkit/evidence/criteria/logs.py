@@ -45,11 +45,8 @@ def _complete(job: Job) -> Outcome | None:
         unread = sum(reading.unread_total for reading in readings)
         others = f", {plural(unread, 'line')} not read" if unread else ""
         return Outcome(Status.PASS, f"{len(readings)} complete{others}")
-    return Outcome(
-        Status.MISSING,
-        listed((f"{reading.tool}: {reading.incomplete or 'incomplete'}" for reading in cut), 4),
-        proofs=closing_proofs(cut),
-    )
+    measured = listed((f"{reading.tool}: {reading.incomplete or 'incomplete'}" for reading in cut), 4)
+    return Outcome(Status.MISSING, measured, proofs=closing_proofs(cut))
 
 
 _WARNED = re.compile(

@@ -30,12 +30,8 @@ def _hcas_used(job: Job) -> Outcome | None:
         return Outcome(Status.MISSING, f"all on {hosts} of {plural(pods, 'host')}", limit, proofs)
     if not incomplete and (idle := _idle(job, len(hcas))) is not None:
         return Outcome(*idle, limit, proofs, short=True)
-    return Outcome(
-        passed(not incomplete),
-        listed(incomplete, 4) if incomplete else f"all on {plural(hosts, 'host')}",
-        limit,
-        proofs,
-    )
+    measured = listed(incomplete, 4) or f"all on {plural(hosts, 'host')}"
+    return Outcome(passed(not incomplete), measured, limit, proofs)
 
 
 def _idle(job: Job, count: int) -> tuple[Status, str] | None:

@@ -145,11 +145,9 @@ def _bond(job: Job) -> Outcome | None:
 def _unbundled(bond: Bonding) -> str:
     if not bond.rows:
         return "no port"
-    return (
-        f"{bond.ports} of {plural(len(bond.rows), 'port')} in the aggregator"
-        if bond.lacp and bond.ports
-        else "no partner"
-    )
+    if bond.lacp and bond.ports:
+        return f"{bond.ports} of {plural(len(bond.rows), 'port')} in the aggregator"
+    return "no partner"
 
 
 def _bundles(bond: Bonding) -> bool:

@@ -96,12 +96,9 @@ def _dynamic(job: Job) -> Outcome | None:
             (dynamic_groups if number in dynamic else static).append((configuration.file, row, f"group {number}"))
     if not dynamic_groups and not static:
         return None
-    measured = (
-        f"{listed(text for *_, text in static)}: not dynamic" if static else listed(text for *_, text in dynamic_groups)
-    )
-    return Outcome(
-        passed(not static), measured, proofs=row_proofs((file, row) for file, row, _ in static or dynamic_groups)
-    )
+    shown = static or dynamic_groups
+    measured = f"{listed(text for *_, text in shown)}{': not dynamic' if static else ''}"
+    return Outcome(passed(not static), measured, proofs=row_proofs((file, row) for file, row, _ in shown))
 
 
 CRITERIA = (

@@ -8,7 +8,7 @@ from toolkit.evidence.criterion import Criterion, Outcome, line_proofs, proofs_a
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
-from toolkit.evidence.verdict import Job, Proof, Status
+from toolkit.evidence.verdict import Job, Status
 
 _BEGIN = re.compile(r"\[Vector addition of ([0-9]{1,12}) elements\]", re.ASCII)
 _LAUNCH = re.compile(r"CUDA kernel launch with ([0-9]{1,12}) blocks of ([0-9]{1,9}) threads", re.ASCII)
@@ -95,15 +95,12 @@ def _vector_add(job: Job) -> Outcome | None:
     samples = readings_of(job, CudaVectorAdd)
     failures = [(sample.file, sample.failure) for sample in samples if sample.failure is not None]
     if failures:
-        proofs = line_proofs(failures)
-        return Outcome(Status.FAIL, "failed", proofs=proofs)
+        return Outcome(Status.FAIL, "failed", proofs=line_proofs(failures))
     all_passed = all(sample.passed for sample in samples)
-    lines: tuple[Proof, ...] = tuple(
-        proof for sample in samples for proof in proofs_at(sample.file, sample.passed_line)
-    )
-    return Outcome(
-        Status.PASS if all_passed else Status.MISSING, "Test PASSED" if all_passed else "no `Test PASSED`", proofs=lines
-    )
+    proofs = tuple(proof for sample in samples for proof in proofs_at(sample.file, sample.passed_line))
+    if not all_passed:
+        return Outcome(Status.MISSING, "no `Test PASSED`", proofs=proofs)
+    return Outcome(Status.PASS, "Test PASSED", proofs=proofs)
 
 
 CRITERIA = (

@@ -127,13 +127,8 @@ class DevicePluginParser(Parser):
         return Taken.NO
 
     def _reached(self, milestone: Milestone, stated: re.Match[str], line: Line) -> Taken:
-        if milestone in _FIRST and (
-            milestone in self._milestones
-            or (
-                milestone is not Milestone.FS_WATCHER
-                and any(milestone_after in self._milestones for milestone_after in _AFTER)
-            )
-        ):
+        begun = milestone is not Milestone.FS_WATCHER and any(after in self._milestones for after in _AFTER)
+        if milestone in _FIRST and (begun or milestone in self._milestones):
             return Taken.AGAIN
         self._milestones.setdefault(milestone, line.number)
         groups = stated.groupdict()

@@ -122,11 +122,8 @@ def _complete(job: Job) -> Outcome | None:
     missing = [f"{name}: {hosts[_short(name)]} CAs" for name in names if hosts[_short(name)] < ports_each]
     # Where the nodes are not known: two machines; storage and further ones may be there, too.
     complete = [name for name, count in hosts.items() if count >= ports_each]
-    missing += (
-        [f"{plural(len(complete), 'host')} with {plural(ports_each, 'CA')}"]
-        if len(complete) < max(2, len(names))
-        else []
-    )
+    if len(complete) < max(2, len(names)):
+        missing.append(f"{plural(len(complete), 'host')} with {plural(ports_each, 'CA')}")
     missing += ["no Aggregation Node"] if job.request.sharp and not reducing else []
     limit = f">= {plural(ports_each, 'CA')} of {f'each of {listed(names)}' if names else 'each of 2 hosts'}"
     limit += ", and an Aggregation Node" if job.request.sharp else ""

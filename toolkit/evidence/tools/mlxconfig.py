@@ -176,12 +176,8 @@ def _is_of_links_alone(output: MlxConfig) -> bool:
 
 def _ethernet(job: Job) -> Outcome | None:
     """Return whether ports are set to Ethernet; those of adapters for Ethernet alone have no such setting."""
-    rows = [
-        (output.file, row)
-        for output in readings_of(job, MlxConfig)
-        for row in output.rows
-        if _LINK_TYPE.match(row.name)
-    ]
+    settings = [(output.file, row) for output in readings_of(job, MlxConfig) for row in output.rows]
+    rows = [(file, row) for file, row in settings if _LINK_TYPE.match(row.name)]
     if not rows or job.request.fabric in (None, "infiniband"):
         return None
     wrong = [(file, row) for file, row in rows if row.values[-1] != "ETH(2)"]
@@ -205,11 +201,8 @@ def _in_force(job: Job) -> Outcome | None:
     differences: list[tuple[str, Row, str]] = [*pending, *mismatches]
     in_force = not differences and all(output.matches is not False for output in checked)
     measured = listed((text for *_, text in differences), 4) or ("all" if in_force else "does not match")
-    return Outcome(
-        passed(in_force),
-        measured,
-        proofs=row_proofs((file, row) for file, row, _ in differences) or opening_proofs(checked),
-    )
+    proofs = row_proofs((file, row) for file, row, _ in differences) or opening_proofs(checked)
+    return Outcome(passed(in_force), measured, proofs=proofs)
 
 
 CRITERIA = (

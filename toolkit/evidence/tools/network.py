@@ -146,13 +146,8 @@ def _interfaces(job: Job) -> Outcome | None:
         count = len(job.request.hcas)
         least = min(names, key=len)
         enough = all(len(port_names) >= count for port_names in ports)
-        return Outcome(
-            passed(enough),
-            listed(sorted(least)),
-            f"eth0, and {plural(count, 'port')}",
-            opening_proofs(outputs),
-            short=True,
-        )
+        limit = f"eth0, and {plural(count, 'port')}"
+        return Outcome(passed(enough), listed(sorted(least)), limit, opening_proofs(outputs), short=True)
     status = Status.PASS if not any(ports) and any(names) else Status.WARN
     return Outcome(status, listed(sorted(set().union(*names))), "eth0 alone", opening_proofs(outputs))
 

@@ -229,16 +229,10 @@ def _faults(gpu: QueriedGpu) -> Iterator[str]:
 def _judge(job: Job) -> Outcome | None:
     queries = readings_of(job, NvidiaSmiQuery)
     faulty = [(query, gpu, why) for query in queries for gpu in query.rows for why in _faults(gpu)]
-    measured = (
-        listed(f"GPU {gpu.bus} {why}" for _, gpu, why in faulty)
-        if faulty
-        else listed(query.figures() for query in queries)
-    )
-    return Outcome(
-        passed(not faulty),
-        measured,
-        proofs=row_proofs((query.file, gpu) for query, gpu, _ in faulty) or opening_proofs(queries),
-    )
+    named = [f"GPU {gpu.bus} {why}" for _, gpu, why in faulty]
+    measured = listed(named or (query.figures() for query in queries))
+    proofs = row_proofs((query.file, gpu) for query, gpu, _ in faulty) or opening_proofs(queries)
+    return Outcome(passed(not faulty), measured, proofs=proofs)
 
 
 CRITERIA = (

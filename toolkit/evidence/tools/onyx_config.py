@@ -10,7 +10,7 @@ from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passe
 from toolkit.evidence.model import Record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
-from toolkit.evidence.verdict import Job
+from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 
@@ -115,11 +115,8 @@ def _created(job: Job) -> Outcome | None:
         return None
     wrong = [(configuration, row, name) for configuration, row, name in on if (configuration.file, name) not in made]
     measured = listed(f"{name}: not created" for *_, name in wrong) if wrong else listed(name for *_, name in on)
-    return Outcome(
-        passed(not wrong),
-        measured,
-        proofs=row_proofs((configuration.file, row) for configuration, row, _ in wrong or on),
-    )
+    proofs = row_proofs((configuration.file, row) for configuration, row, _ in wrong or on)
+    return Outcome(passed(not wrong), measured, proofs=proofs)
 
 
 def _jumbo(job: Job) -> Outcome | None:
@@ -143,20 +140,11 @@ def _jumbo(job: Job) -> Outcome | None:
         if not any(configuration is configured for configured, *_ in sizes) and configuration.jumbo_by_default is False
     ]
     if not wrong and not plain:
-        return Outcome(
-            passed(True), f"{MTU} or the default" if sizes else "the default", proofs=opening_proofs(configurations)
-        )
-    measured = listed(
-        [
-            *(text for *_, text in wrong),
-            *(f"{configuration.host}: the default of {configuration.release}" for configuration in plain),
-        ]
-    )
-    return Outcome(
-        passed(False),
-        measured,
-        proofs=row_proofs((configuration.file, row) for configuration, row, _ in wrong) or opening_proofs(plain),
-    )
+        measured = f"{MTU} or the default" if sizes else "the default"
+        return Outcome(Status.PASS, measured, proofs=opening_proofs(configurations))
+    by_default = (f"{configuration.host}: the default of {configuration.release}" for configuration in plain)
+    proofs = row_proofs((configuration.file, row) for configuration, row, _ in wrong) or opening_proofs(plain)
+    return Outcome(Status.FAIL, listed([*(text for *_, text in wrong), *by_default]), proofs=proofs)
 
 
 CRITERIA = (

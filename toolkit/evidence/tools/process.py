@@ -96,9 +96,8 @@ def _memlock(job: Job) -> Outcome | None:
         return Outcome(Status.MISSING, "no limit", proofs=opening_proofs(outputs))
     limited = [output for output in limits if not output.unlimited]
     measured = listed({f"{output.memlock_bytes} bytes" for output in limited}) if limited else "unlimited"
-    return Outcome(
-        passed(not limited), measured, proofs=row_proofs((output.file, output) for output in limited or limits)
-    )
+    proofs = row_proofs((output.file, output) for output in limited or limits)
+    return Outcome(passed(not limited), measured, proofs=proofs)
 
 
 FIRST_UID, LAST_UID, UIDS_OF_NAMESPACE = 1_000_000_000, 1_999_999_999, 10_000

@@ -112,13 +112,8 @@ def _members(job: Job) -> Outcome | None:
         if any(_same(name, node_name) for name in nodes for node_name in names)
     )
     measured = f"{listed(absent)} absent" if absent else f"{len(nodes)} of {plural(len(rows), 'node')}"
-    return Outcome(
-        passed(not absent),
-        measured,
-        listed(nodes),
-        opening_proofs(listings) if absent else row_proofs(ours),
-        short=True,
-    )
+    proofs = opening_proofs(listings) if absent else row_proofs(ours)
+    return Outcome(passed(not absent), measured, listed(nodes), proofs, short=True)
 
 
 def _same(name: str, other: str) -> bool:

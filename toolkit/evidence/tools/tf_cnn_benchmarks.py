@@ -228,13 +228,8 @@ def _finite(job: Job) -> Outcome | None:
     count = sum(len(run.steps) for run in runs)
     if not runs:
         return None
-    proofs = row_proofs(lost[:_KEPT])
-    measured = (
-        f"nan or inf in {len(lost)} of {plural(count, 'line')}"
-        if lost
-        else f"a figure in each of {plural(count, 'line')}"
-    )
-    return Outcome(passed(not lost), measured, proofs=proofs)
+    what = f"nan or inf in {len(lost)}" if lost else "a figure in each"
+    return Outcome(passed(not lost), f"{what} of {plural(count, 'line')}", proofs=row_proofs(lost[:_KEPT]))
 
 
 CRITERIA = (

@@ -112,11 +112,9 @@ def _consistent(job: Job) -> Outcome | None:
     averages = [test for test in tests if test.average_agrees is False]
     if not rows and not averages:
         agree = sum(len(test.rows) for test in tests)
-        return (
-            Outcome(Status.PASS, plural(agree, "row agrees", "rows agree"))
-            if agree
-            else Outcome(Status.MISSING, "no row of the table")
-        )
+        if not agree:
+            return Outcome(Status.MISSING, "no row of the table")
+        return Outcome(Status.PASS, plural(agree, "row agrees", "rows agree"))
     reasons = [contradiction.why for _, contradiction in rows] + [
         f"average {test.average_busbw_gb_s:g} printed, {test.average_recomputed_gb_s:g} by the rows"
         for test in averages
@@ -132,11 +130,8 @@ def _no_failure(job: Job) -> Outcome | None:
         return Outcome(Status.MISSING, "no row of the table, and no line that explains it")
     if not failures:
         return Outcome(Status.PASS, "none")
-    return Outcome(
-        Status.FAIL,
-        plural(len(failures), "line reports a failure", "lines report a failure"),
-        proofs=line_proofs(failures),
-    )
+    measured = plural(len(failures), "line reports a failure", "lines report a failure")
+    return Outcome(Status.FAIL, measured, proofs=line_proofs(failures))
 
 
 def _ranks(job: Job) -> Outcome | None:

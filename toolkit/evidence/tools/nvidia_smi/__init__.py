@@ -37,22 +37,14 @@ def _gpus(job: Job) -> Outcome | None:
 
 
 def _ecc(job: Job) -> Outcome | None:
-    rows = [
-        (output.file, gpu)
-        for output in readings_of(job, NvidiaSmi)
-        for gpu in output.rows
-        if gpu.uncorrected_ecc is not None
-    ]
+    gpus = [(output.file, gpu) for output in readings_of(job, NvidiaSmi) for gpu in output.rows]
+    rows = [(file, gpu) for file, gpu in gpus if gpu.uncorrected_ecc is not None]
     faulty = [(file, gpu) for file, gpu in rows if gpu.uncorrected_ecc]
     if not rows:
         return None
-    measured = (
-        listed(f"GPU {gpu.index}: {gpu.uncorrected_ecc}" for _, gpu in faulty)
-        if faulty
-        else f"0 of {plural(len(rows), 'GPU')}"
-    )
-    proofs = row_proofs(faulty or rows[:1])
-    return Outcome(passed(not faulty), measured, proofs=proofs)
+    named = listed(f"GPU {gpu.index}: {gpu.uncorrected_ecc}" for _, gpu in faulty)
+    measured = named or f"0 of {plural(len(rows), 'GPU')}"
+    return Outcome(passed(not faulty), measured, proofs=row_proofs(faulty or rows[:1]))
 
 
 CRITERIA = (
