@@ -161,10 +161,8 @@ def _of_tests(node: str, jobs: Iterable[Job], verdicts: dict[str, list[Verdict]]
             node=node, fitness=Fitness.UNFIT, reason=_reason(failed), why=why, verdicts=(*failed, *missing)
         )
     if missing or not node_verdicts:
-        why = (
-            "; ".join(f"{verdict.criterion}: {verdict.measured or 'no evidence'}" for verdict in missing)
-            or "it was not tested"
-        )
+        lacks = [f"{verdict.criterion}: {verdict.measured or 'no evidence'}" for verdict in missing]
+        why = "; ".join(lacks) or "it was not tested"
         return NodeVerdict(node=node, fitness=Fitness.UNKNOWN, why=why, verdicts=missing)
     return NodeVerdict(node=node, fitness=Fitness.FIT, why="its test passed")
 
@@ -183,11 +181,8 @@ def _between(
         group = frozenset({*job.request.nodes, *job.request.peers}) & {*nodes}
         judged = [verdict for verdict in verdicts.get(job.request.job, ()) if verdict.criterion in BETWEEN_NODES]
         failed_here = [verdict for verdict in judged if verdict.status is Status.FAIL]
-        if (
-            len(group) > 1
-            and judged
-            and (failed_here or all(verdict.status is not Status.MISSING for verdict in judged))
-        ):
+        whole = all(verdict.status is not Status.MISSING for verdict in judged)
+        if len(group) > 1 and judged and (failed_here or whole):
             yield group, failed_here
 
 

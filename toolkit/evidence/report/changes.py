@@ -66,12 +66,8 @@ class Comparison:
     @property
     def beyond_noise(self) -> tuple[Change, ...]:
         """Figures that differ by more than the noise, the regressions first."""
-        return tuple(
-            sorted(
-                (change for change in self.changes if abs(change.worse) > change.noise),
-                key=lambda change: -change.worse,
-            )
-        )
+        beyond = (change for change in self.changes if abs(change.worse) > change.noise)
+        return tuple(sorted(beyond, key=lambda change: -change.worse))
 
     @property
     def within_noise(self) -> tuple[Change, ...]:

@@ -172,17 +172,12 @@ HEADS = ("job", "figure", "medians of the last rounds", "spread", "latest change
 
 def rows(figure_courses: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
     """Yield job, figure, medians of the last rounds, spread of the newest one's repeats and its difference, as text."""
-    for figure_course in figure_courses:
-        medians = " → ".join(figure(point.median) for point in figure_course.points[-shown:])
-        index = len(figure_course.points) - 1
-        difference = f"{-figure_course.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
-        yield (
-            figure_course.job,
-            figure_course.what,
-            f"{medians} {figure_course.unit}",
-            f"±{spread(figure_course.points[index].values):.1%}",
-            difference,
-        )
+    for course in figure_courses:
+        medians = " → ".join(figure(point.median) for point in course.points[-shown:])
+        index = len(course.points) - 1
+        difference = f"{-course.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
+        newest = f"±{spread(course.points[index].values):.1%}"
+        yield course.job, course.what, f"{medians} {course.unit}", newest, difference
 
 
 def title(rounds: Sequence[Run]) -> str:

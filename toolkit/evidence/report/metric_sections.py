@@ -89,13 +89,10 @@ def metrics(jobs: Sequence[Job], stamp: str) -> Markup | None:
     figures += [
         element(
             "figure",
-            element(
-                "figcaption",
-                f"{metric_course.title} over the course of {some(tuple(metric_course.jobs))}{_in(metric_course.unit)}",
-            ),
-            course(metric_course, f"course{number}", stamp),
+            element("figcaption", f"{drawn.title} over the course of {some(tuple(drawn.jobs))}{_in(drawn.unit)}"),
+            course(drawn, f"course{number}", stamp),
         )
-        for number, metric_course in enumerate(courses(jobs))
+        for number, drawn in enumerate(courses(jobs))
     ]
     return element("div", *figures, class_="plots") if figures else None
 

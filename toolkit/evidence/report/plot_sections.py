@@ -173,9 +173,8 @@ def rail_maps(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the maps of the machines with the state of their ports and the channels of each job."""
     pieces: list[Markup] = []
     for rail_map in rails(jobs):
-        pieces.append(
-            element("h3", rail_map.profile.model, element("span", f" {rail_map.profile.name}", class_="muted"))
-        )
+        name = element("span", f" {rail_map.profile.name}", class_="muted")
+        pieces.append(element("h3", rail_map.profile.model, name))
         if rail_map.profile.hcas:
             pieces.append(element("figure", drawing(rail_map, stamp), class_="rails"))
         for device, reasons in rail_map.failed.items():

@@ -43,13 +43,9 @@ def rails(jobs: Iterable[Job]) -> tuple[Rails, ...]:
                 for host, device in _absent(job, reading.nccl.devices_by_host):
                     _add(rail_map, device, f"not seen by NCCL on {host} ({job.request.job})")
             if isinstance(reading, IbStatus):
-                for port in reading.rows:
-                    if not port.up:
-                        _add(
-                            rail_map,
-                            port.device,
-                            f"{port.state}, {port.phys_state} in {reading.source or job.request.job}",
-                        )
+                where = reading.source or job.request.job
+                for port in (port for port in reading.rows if not port.up):
+                    _add(rail_map, port.device, f"{port.state}, {port.phys_state} in {where}")
         if used:
             rail_map.by_job[job.request.job] = used
             rail_map.channels.update(used)

@@ -27,13 +27,7 @@ def changes(against: Comparison | None) -> Markup | None:
     pieces = [element("p", f"Compared with {against.name}.")]
     if against.status_changes:
         rows = [
-            [
-                mark(change.after),
-                change.job,
-                change.criterion,
-                earlier_status(change),
-                change.measured or NONE,
-            ]
+            [mark(change.after), change.job, change.criterion, earlier_status(change), change.measured or NONE]
             for change in sorted(against.status_changes, key=lambda change: not change.regressed)
         ]
         pieces.append(stacked(("result", "job", "criterion", "change", "measured now"), rows, "turned", "Criteria"))
