@@ -210,10 +210,23 @@ def kinds() -> Mapping[str, type[Reading]]:
     return {**{parser.tool: parser.kind for parser in PARSERS}, NODE_FACTS: NodeFacts, METRICS: Metrics}
 
 
+_RENAMED = {
+    "every-run-told": "channels-of-every-run",
+    "every-ring-told": "channels-of-every-ring",
+    "fabric-alike": "fabric-consistent",
+    "test-asked-for": "test-requested",
+}
+"""Former names of criteria, by which earlier files have them."""
+
+
 def _loaded(content: Mapping[str, Any], where: str) -> Run:
     try:
         jobs = [_job(job) for job in content.get("jobs", ())]
-        return Run.model_validate({**content, "jobs": jobs})
+        verdicts = [
+            {**verdict, "criterion": _RENAMED.get(verdict["criterion"], verdict["criterion"])}
+            for verdict in content["verdicts"]
+        ]
+        return Run.model_validate({**content, "jobs": jobs, "verdicts": verdicts})
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -225,7 +238,9 @@ def _loaded(content: Mapping[str, Any], where: str) -> Run:
 
 
 def _job(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**content, "readings": [_reading(reading) for reading in content["readings"]]}
+    """Return the fields of a job; in schema 1 `request` was called `asked`."""
+    renamed = {"request" if name == "asked" else name: value for name, value in content.items()}
+    return {**renamed, "readings": [_reading(reading) for reading in content["readings"]]}
 
 
 def _reading(content: Mapping[str, Any]) -> Reading:

@@ -104,6 +104,22 @@ def test_the_figures_of_every_tool_come_back(tmp_path: Path, monkeypatch: pytest
     assert {"nccl-tests", "perftest", "ibstatus", "tf-cnn-benchmarks"} <= tools
 
 
+def test_runs_of_the_first_schema_are_read(tmp_path: Path) -> None:
+    """A run of schema 1, in which a job's request had another name, is read as it was written."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(run().line().replace('"request":', '"asked":').replace('"schema_version":2', '"schema_version":1'))
+    assert read(path).last().run == run().model_copy(update={"schema_version": 1})
+
+
+def test_former_names_of_criteria_are_read(tmp_path: Path) -> None:
+    """A verdict of a criterion that has another name now is read under that one."""
+    path = tmp_path / "runs.jsonl"
+    content = json.loads(run().line())
+    content["verdicts"][0]["criterion"] = "fabric-alike"
+    path.write_text(json.dumps(content) + "\n")
+    assert read(path).last().run.verdicts[0].criterion == "fabric-consistent"
+
+
 def test_times_are_utc() -> None:
     """Times are stored in UTC."""
     local = WHEN.astimezone(timezone(timedelta(hours=2)))
