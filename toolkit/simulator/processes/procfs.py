@@ -1,9 +1,13 @@
 """What /proc says about processes: enough to never mistake another process for one of the cluster's."""
 
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+STARTING_SECONDS = 0.2
+"""How long a process may take between the end of one program in it and the start of another."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,31 @@ def environment_has(pid: int, entry: str, proc: Path = PROC) -> bool:
     except OSError:  # gone meanwhile, or another user's
         return False
     return entry.encode() in content.split(b"\0")
+
+
+def started_with(pids: Iterable[int], entry: str, proc: Path = PROC, patience: float = STARTING_SECONDS) -> set[int]:
+    """Return which of the processes `pids` were started with `entry` in their environment.
+
+    A process has none while it starts another program, and is read again for `patience` seconds. Kernel threads never
+    have one: leave them out.
+    """
+    deadline = time.monotonic() + patience
+    owned, left = set(), {*pids}
+    while left:
+        owned |= {pid for pid in left if environment_has(pid, entry, proc)}
+        left = {pid for pid in left - owned if _without_environment(pid, proc)}
+        if time.monotonic() > deadline:
+            break
+        if left:
+            time.sleep(STARTING_SECONDS / 20)
+    return owned
+
+
+def _without_environment(pid: int, proc: Path) -> bool:
+    try:
+        return not (proc / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False
 
 
 def memory(pid: int, proc: Path = PROC) -> tuple[int, int]:

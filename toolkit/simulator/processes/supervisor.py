@@ -166,15 +166,13 @@ class Processes:
 
     def _owned(self, sessions: set[int] | None) -> set[int]:
         """Return processes that carry our mark, of the given sessions or of any."""
-        mark = f"{OWNER}={self._home}"
-        owned = set()
+        candidates = []
         for pid in procfs.pids(self._proc):
             seen = procfs.stat(pid, self._proc)
-            if seen is None or seen.dead or (sessions is not None and seen.session not in sessions):
-                continue
-            if procfs.environment_has(pid, mark, self._proc):
-                owned.add(pid)
-        return owned
+            # Kernel threads are of session 0.
+            if seen and not seen.dead and seen.session and (sessions is None or seen.session in sessions):
+                candidates.append(pid)
+        return procfs.started_with(candidates, f"{OWNER}={self._home}", self._proc)
 
     def _is_ours(self, running: Mapping[str, Record]) -> Callable[[int], bool]:
         by_session = {record.pid: record for record in running.values()}
@@ -183,7 +181,7 @@ class Processes:
         def check(pid: int) -> bool:
             seen = procfs.stat(pid, self._proc)
             leader = by_session.get(seen.session) if seen else None
-            return (leader is not None and self.alive(leader)) or procfs.environment_has(pid, mark, self._proc)
+            return (leader is not None and self.alive(leader)) or bool(procfs.started_with({pid}, mark, self._proc))
 
         return check
 
