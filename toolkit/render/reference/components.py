@@ -21,8 +21,9 @@ ROOT = tables.ROOT
 FOLDER = ROOT / "docs" / "reference" / "components"
 INTRODUCTION = """# Components
 
-One file each in `components/`, the arguments model beside it. `stacks/` composes them, in the order of installation. A
-page each has arguments, outputs and the kinds of objects; all is written from the code by `make docs`.
+A file in `components/` has one, or a few that tell one story, with their arguments' models. `stacks/` composes them, in
+the order of installation. A page each has arguments, outputs and the kinds of objects; all is written from the code by
+`make docs`.
 
 The output `finished` raises, outside previews, when the job has failed; the message says why its pods failed. The
 other outputs are known once the named object is ready, so that whatever uses one waits for it.
