@@ -1,4 +1,4 @@
-"""Rules of a user's own, from Python files in folders of theirs: like ours, one `Rule` in a module of its name.
+"""Rules of a user's own, from Python files in folders of theirs: one `Rule` in a module of its name.
 
 They are code of the project's folder, which whoever runs the policies trusts as they trust its program.
 """
