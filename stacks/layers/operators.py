@@ -1,4 +1,4 @@
-"""The operator layer: node features from OperatorHub, and the MPI operator."""
+"""The operator layer: operators from OperatorHub, node features among them; the MPI operator, and the Trainer."""
 
 from typing import Any, NamedTuple
 

@@ -1,1 +1,1 @@
-"""The settings of a stack: frozen models, one a section of the file."""
+"""The settings of a stack: frozen models, one or more for each section of the file."""
