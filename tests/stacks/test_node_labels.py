@@ -14,12 +14,15 @@ from stacks.releases import RELEASES
 from stacks.settings.cluster import NodeSettings
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
+from tests.support import node_features
 from tests.support.recorded import OURS, ROOT, before, environment, of_kind, spec
 from toolkit.render.recorder import Registration
-from toolkit.simulator.actors import features, nfd_v1alpha1
+from toolkit.simulator.actors import nfd_v1alpha1
 
 TABLE: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("node_labels.yaml").read_text())
 STACKS = OURS
+REAL = pytest.mark.engine
+"""It asks the real worker of node feature discovery, which is built with Go."""
 Selector = tuple[tuple[str, frozenset[str] | None], ...]
 """Labels that a node must have, each with the values that do; None: any."""
 
@@ -109,7 +112,7 @@ def _labels(node: NodeSettings, recorded: tuple[Registration, ...], settings: Se
     configuration = _pci_configuration(recorded, settings)
     pool = settings.pool_with(node.name)
     if configuration is not None and pool:
-        labels |= features.pci_labels(pool.machine, configuration)
+        labels |= node_features.labels(pool.machine, configuration)
     return labels
 
 
@@ -159,12 +162,14 @@ def test_selectors_are_found_in_each_of_their_forms(manifest: dict[str, Any]) ->
     assert [*_selectors(manifest)] == [(("a", frozenset({"b"})),)]
 
 
+@REAL
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_label_that_a_stack_selects_by_is_set(stack: str) -> None:
     """A node of the stack has the labels of every selector: of the kubelet, the stack, operators at its release."""
     assert unset(_whole(stack), load(stack, ROOT)) == []
 
 
+@REAL
 def test_a_label_that_the_release_does_not_set_is_reported() -> None:
     """A selector by a label that nothing sets at the release is reported with its object, label and release."""
     recorded = environment("redpaper-4.4")
@@ -177,6 +182,7 @@ def test_a_label_that_the_release_does_not_set_is_reported() -> None:
     ]
 
 
+@REAL
 def test_the_rdma_plugin_runs_on_the_machines_alone() -> None:
     """The RDMA plugin reaches every machine of the stack, and no worker without ports beside them."""
     settings, recorded = load("redpaper-4.4", ROOT), environment("redpaper-4.4")
@@ -194,6 +200,7 @@ def test_the_rdma_plugin_comes_after_its_labels() -> None:
     assert {each.urn for each in of_kind(recorded, "NodePatch")} <= {each.urn for each in before(plugin, all_of)}
 
 
+@REAL
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_node_of_others_with_the_same_devices_is_not_selected(stack: str) -> None:
     """DaemonSets, network policies, the NicClusterPolicy and flavors of queues need labels of the stack's own.

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-from components.nodes.node_feature_discovery import NodeFeatureDiscoveryArgs, spec_v1
-from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1
 from core.hardware.profiles import Profile
 from toolkit.cli.hardware import node_job
 from toolkit.simulator.actors import features
@@ -41,7 +39,5 @@ def ran(
 
 def labels(profile: Profile) -> dict[str, str]:
     """Return the labels of feature discovery of a node, as our stacks of today configure it."""
-    args = NodeFeatureDiscoveryArgs(kind=NODE_FEATURE_DISCOVERY_V1, namespace="openshift-nfd", instance="nfd-instance")
-    pci = features.pci_labels(profile, spec_v1(args)["workerConfig"]["configData"])
-    by_features = {**features.gpu_labels(profile, "single", None), **pci}
-    return {**by_features, "kubernetes.io/hostname": NODE}
+    pci = {f"feature.node.kubernetes.io/pci-{vendor}.present": "true" for vendor in profile.pci_vendors}
+    return {**features.gpu_labels(profile, "single", None), **pci, "kubernetes.io/hostname": NODE}

@@ -25,6 +25,7 @@ from toolkit.simulator.status import end_failed_start
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
+NFD_TOOLS = ("nfd-master", "nfd-workers", "nfd-crds")
 READY_SECONDS = 240.0
 """Guards against hanging: with other work on two cores 140 nodes took more than 60 s."""
 READY_LINE = " simulating\n"  # what the actors log once they watch everything
@@ -50,7 +51,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     parts = (*BARE_TOOLS, *(NODE_TOOLS if spec.schedules else ()))
     return (
         *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
-        *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
+        *((MPI_OPERATORS[spec.mpi], *NFD_TOOLS) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
         *(("kubectl",) if spec.suite and spec.actors else ()),
     )

@@ -24,12 +24,14 @@ KUBECTL = "0.34.2"
 TRAINER = "2.2.1"
 """The release that this Kueue is built against: later ones merge patches of runtimes otherwise."""
 ACTIONLINT = "1.7.12"
+NFD = "0.18.3"
 
 OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
 OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
 _KUEUE_MODULE = "sigs.k8s.io/kueue"
 _JOBSET_MODULE = "sigs.k8s.io/jobset"
 _TRAINER_MODULE = "github.com/kubeflow/trainer/v2"
+_NFD_MODULE = "sigs.k8s.io/node-feature-discovery"
 PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
 PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 
@@ -220,6 +222,40 @@ MODULES = (
         MPI_OPERATOR_V2BETA1,
         (_mpi_operator("mpi-operator-v2beta1", MPI_OPERATOR_V2BETA1),),
     ),
+    Module(
+        "node-feature-discovery",
+        NFD,
+        tuple(
+            Binary(name, package, ("--version",), re.compile(rf"^{name} v{re.escape(NFD)}$", re.M))
+            for name, package in (("nfd-master", f"{_NFD_MODULE}/cmd/nfd-master"), ("nfd-workers", "."))
+        ),
+        (
+            (f"{_NFD_MODULE}/pkg/version.version", f"v{NFD}"),
+            # Of the folder that a worker runs in: there it has what is at the root of its node.
+            (f"{_NFD_MODULE}/pkg/utils/hostpath.pathPrefix", "./"),
+        ),
+        replacements=(
+            *(
+                Replacement(_NFD_MODULE, file, f'"/{path}', f'"{path}')
+                for file, path in (
+                    ("source/kernel/version.go", "proc/sys/kernel/osrelease"),
+                    ("source/kernel/modules.go", "proc/modules"),
+                    ("source/local/local.go", "etc/kubernetes/node-feature-discovery/features.d"),
+                    ("source/custom/directory_features.go", "etc/kubernetes/node-feature-discovery/custom.d"),
+                )
+            ),
+            # OpenShift's build has this label as well: by it the GPU Operator chooses its Driver Toolkit.
+            Replacement(
+                _NFD_MODULE, "source/system/system.go", '"VERSION_ID.minor",', '"VERSION_ID.minor", "OSTREE_VERSION",'
+            ),
+            # It is asked for the name of one node only, and keeps it.
+            Replacement(_NFD_MODULE, "pkg/utils/kubernetes.go", 'if nodeName == "" {', "{"),
+            # Its health check would listen on all interfaces.
+            Replacement(
+                _NFD_MODULE, "pkg/nfd-master/nfd-master.go", '":%d", m.args.Port', '"127.0.0.1:%d", m.args.Port'
+            ),
+        ),
+    ),
     _job_controller("kueue", _KUEUE_MODULE, KUEUE, "/cmd/kueue"),
     _job_controller("jobset", _JOBSET_MODULE, JOBSET, ""),
     _job_controller("trainer", _TRAINER_MODULE, TRAINER, "/cmd/trainer-controller-manager"),
@@ -373,6 +409,17 @@ DATA = (
             *(
                 f"trainer.kubeflow.org_{plural}.yaml"
                 for plural in ("clustertrainingruntimes", "trainingruntimes", "trainjobs")
+            ),
+        ),
+    ),
+    Data(
+        "nfd-crds",
+        (
+            Source(
+                f"{_NFD_MODULE}@v{NFD}",
+                "h1:q5/qpyxrasI/F6838lflFNGAUszpMNRuFwornPLYdxQ=",
+                "deployment/base/nfd-crds",
+                ("nfd-api-crds.yaml",),
             ),
         ),
     ),

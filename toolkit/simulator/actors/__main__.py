@@ -16,6 +16,7 @@ from toolkit.simulator.actors.kubeletconfigs import KubeletConfigs
 from toolkit.simulator.actors.machineconfig import MachineConfigs
 from toolkit.simulator.actors.metrics_server import MetricsServer
 from toolkit.simulator.actors.namespaces import NamespaceSecurity
+from toolkit.simulator.actors.nfd_workers import NfdWorkers
 from toolkit.simulator.actors.olm import Olm
 from toolkit.simulator.actors.packageserver import PackageServer
 from toolkit.simulator.actors.podlogs import PodLogs
@@ -71,6 +72,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             logs,
             ServiceNetwork(runtime),
             DevicePlugins(runtime),
+            NfdWorkers(runtime, logs),
             Kubelet(runtime, logs),
             actors,
             MetricsServer(runtime),

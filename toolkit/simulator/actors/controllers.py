@@ -6,14 +6,15 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.apis import kinds
 from core.files import write_atomically
 from toolkit.simulator import names
-from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.podactor import PodActor
+from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.api import kubeconfig_text
 from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import ports
@@ -50,6 +51,11 @@ class Controller(PodActor):
     def command(self, kubeconfig: Path) -> Sequence[str | Path]:
         """Return the arguments of the tool; raise ApiError for what the cluster does not give yet."""
         raise NotImplementedError
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables that its container has."""
+        return {}
 
     def accompany(self) -> None:
         """Do beside the process what the cluster does for a container; refusals end it."""
@@ -95,7 +101,7 @@ class Controller(PodActor):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={"PATH": os.environ.get("PATH", ""), "GOGC": "50", "TMPDIR": str(self.folder)},
+            env={"PATH": os.environ.get("PATH", ""), "GOGC": "50", "TMPDIR": str(self.folder), **self.environment},
             # A killed process of the actors must not leave a second controller behind. Nothing but one system call
             # happens between fork and exec, on a library that is loaded already.
             preexec_fn=_die_with_parent,  # noqa: PLW1509
@@ -159,21 +165,25 @@ class Controller(PodActor):
         return str((self.pod.get("status") or {}).get("podIP")), self.pod_port or 0
 
     def _ended(self, code: int, why: str) -> None:
-        """Let the container end, and so be restarted by the kubelet: the cause is in the termination message."""
         log.warning("%s ended with %d: %s", self.tool, code, why)
-        self._annotate(
-            {
-                names.EXIT_CODE: str(code or 1),
-                names.RUN_FOR: "0s",
-                names.TERMINATION_MESSAGE: why[-1000:],
-            }
-        )
+        end_container(self.runtime, self.pod, code or 1, why)
 
     def _annotate(self, changes: dict[str, str | None]) -> None:
-        try:
-            self.runtime.kubelet.annotate(kinds.POD, self.pod["metadata"]["name"], changes, self.namespace)
-        except ApiError as error:
-            log.warning("%s", error)
+        _annotate(self.runtime, self.pod, changes)
+
+
+def end_container(runtime: Runtime, pod: Object, code: int, why: str) -> None:
+    """Let the container end, and so be restarted by the kubelet: the cause is in the termination message."""
+    changes = {names.EXIT_CODE: str(code), names.RUN_FOR: "0s", names.TERMINATION_MESSAGE: why[-1000:]}
+    _annotate(runtime, pod, {**changes})
+
+
+def _annotate(runtime: Runtime, pod: Object, changes: dict[str, str | None]) -> None:
+    meta = pod["metadata"]
+    try:
+        runtime.kubelet.annotate(kinds.POD, meta["name"], changes, meta["namespace"])
+    except ApiError as error:
+        log.warning("%s", error)
 
 
 def _die_with_parent() -> None:

@@ -2,14 +2,12 @@
 
 NFD_OPERATORS = frozenset({"cluster-nfd-operator", "ose-cluster-nfd-operator", "origin-cluster-nfd-operator"})
 NFD_OPERATORS_TODAY = frozenset({"ose-cluster-nfd-rhel9-operator"})
-NFD_OPERANDS = frozenset(
-    {
-        "node-feature-discovery",
-        "ose-node-feature-discovery",
-        "origin-node-feature-discovery",
-        "ose-node-feature-discovery-rhel9",
-    }
-)
+NFD_OPERANDS_TODAY = frozenset({"ose-node-feature-discovery-rhel9"})
+NFD_OPERANDS = NFD_OPERANDS_TODAY | {
+    "node-feature-discovery",
+    "ose-node-feature-discovery",
+    "origin-node-feature-discovery",
+}
 SRO_OPERATORS = frozenset({"special-resource-operator"})
 GPU_DRIVERS = frozenset({"nvidia-driver-container", "driver"})
 GPU_PLUGINS = frozenset({"k8s-device-plugin"})

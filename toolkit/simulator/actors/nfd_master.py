@@ -1,94 +1,89 @@
-"""Node Feature Discovery's master, which labels nodes for its workers: of 2020 and of today."""
+"""Node Feature Discovery's master, the real one: it labels nodes by the NodeFeatures of its workers, and by rules."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
 
 from core.apis import kinds
+from toolkit.engine.tools.table import NFD
 from toolkit.simulator import pods
-from toolkit.simulator.access.rbac import Rule
-from toolkit.simulator.actors import features, images, mig
+from toolkit.simulator.access.rbac import OWN, READ, Rule
+from toolkit.simulator.actors import images, job_manifests
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.devices import MIG_STRATEGY
+from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.informer import Key, Loop
-from toolkit.simulator.actors.podactor import PodActor, nodes_where
+from toolkit.simulator.actors.podactor import nodes_where
+from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.processes import ports
 
 MASTER = "nfd-master"
 WORKER = "nfd-worker"
-NODES = Rule(("",), ("nodes",), ("get", "list", "watch", "patch", "update"))
 CONFIGURATION = "nfd-worker-conf"
 """Key of the worker's configuration in the ConfigMap that the operator makes (openshift/cluster-nfd-operator)."""
-OWN = "nfd.node.kubernetes.io/feature-labels"
-"""Annotation of a node: the labels that are the master's own."""
-RELEVANT = images.NFD_OPERANDS | images.GPU_PLUGINS
+GROUP = "nfd.k8s-sigs.io"
+NODES = (
+    Rule(("",), ("namespaces",), READ),
+    Rule(("",), ("nodes", "nodes/status"), (*READ, "patch", "update")),
+    Rule((GROUP,), ("nodefeatures", "nodefeaturerules", "nodefeaturegroups"), READ),
+    Rule((GROUP,), ("nodefeaturegroups/status",), ("patch", "update")),
+)
+"""Rights of a master (deployment/base/rbac of Node Feature Discovery)."""
+FEATURES = (
+    Rule((GROUP,), ("nodefeatures",), ("create", "get", "update", "delete")),
+    Rule(("",), ("pods",), ("get",)),
+)
+"""Rights of a worker, in its own namespace (the same)."""
+OPERATOR_RULES = (
+    *NODES,
+    *FEATURES,
+    Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
+)
+"""Rights of an operator that makes both, and their kinds."""
 
 
-class NfdMaster(PodActor):
-    """Labels the nodes where a worker runs. One of several masters acts, as workers talk to one service.
+def definitions(runtime: Runtime) -> list[tuple[kinds.Kind, Object]]:
+    """Return the kinds by which workers and rules reach the master; none where the cluster has no tool."""
+    folder = runtime.settings.tools.get("nfd-crds")
+    if folder is None:
+        return []
+    return [(kinds.CUSTOM_RESOURCE_DEFINITION, definition) for definition in job_manifests.definitions(folder)]
 
-    What GPU feature discovery finds it gives to the worker on its node.
-    """
 
-    _loop: Loop
+class NfdMaster(Controller):
+    """Runs `nfd-master`. Of several masters one acts: in 2020 there was one on each node of the control plane."""
+
+    tool = "nfd-master"
+    _turn: Loop
+    _started = False
+
+    @cached_property
+    def port(self) -> int:
+        """Where it serves its health check."""
+        return ports.free()
 
     def start(self) -> None:
-        """Follow the workers: what they find reaches the master directly, not through the API server."""
-        self._loop = self.loop(self._label)
-        self.runtime.pods.on_change(self._pod_changed)
-        self.runtime.nodes.on_change(lambda key, _old, node: self._loop.add(key) if node else None)
-        self.runtime.config_maps.on_change(self._configured)
+        """Start once no other master acts."""
+        self._turn = self.loop(self._take_turn)
+        self.runtime.pods.on_change(self._changed)
+        self._turn.add(("", ""))
 
-    def _pod_changed(self, _key: Key, _old: Object | None, pod: Object | None) -> None:
-        if pod is not None and not self.stopped.is_set() and pods.basename(pods.image(pod)) in RELEVANT:
-            self._loop.add(("", pods.node_name(pod)))
+    def _changed(self, _key: Key, _old: Object | None, pod: Object | None) -> None:
+        if not self._started and not self.stopped.is_set() and (pod is None or MASTER in pods.command(pod)):
+            self._turn.add(("", ""))
 
-    def _configured(self, key: Key, _old: Object | None, _new: Object | None) -> None:
-        if key == (self.namespace, WORKER) and not self.stopped.is_set():
-            for node in self.runtime.nodes.items():
-                self._loop.add(("", node["metadata"]["name"]))
-
-    def _label(self, key: Key) -> None:
-        node = self.runtime.nodes.get(key[1])
-        workers = self._pods_running(key[1], images.NFD_OPERANDS, WORKER)
-        if node is None or not workers:
-            return
-        configuration = self._configuration(workers[0])
-        if configuration is None:
-            return
-        try:
-            features_here = self._features(node, configuration)
-        except ValueError as error:
-            self.log_line(f"{key[1]}: {error}")
-            return
-        own = [name for name in pods.annotations(node).get(OWN, "").split(",") if name]
-        labels: dict[str, str | None] = {name: None for name in own if name not in features_here} | features_here
-        same = set(own) == set(features_here) and all(
-            pods.labels(node).get(name) == value for name, value in labels.items()
-        )
-        if not same and self._leads():
-            note = {OWN: ",".join(sorted(features_here))}
-            self.api.patch(kinds.NODE, key[1], {"metadata": {"labels": labels, "annotations": note}})
-            self.log_line(f"labelled {key[1]}: {', '.join(sorted(features_here))}")
-
-    def _features(self, node: Object, configuration: str) -> dict[str, str]:
-        profile = self.runtime.profile(node)
-        labels = features.kernel_labels(node) | features.pci_labels(profile, configuration)
-        for pod in self._pods_running(node["metadata"]["name"], images.GPU_PLUGINS, images.FEATURE_DISCOVERY):
-            strategy = pods.variable(pod, MIG_STRATEGY) or "none"
-            labels |= features.gpu_labels(profile, strategy, mig.layout(profile, node))
-        return labels
-
-    def _pods_running(self, node: str, programs: frozenset[str], part: str) -> list[Object]:
-        running = self.runtime.running_on(node)
-        return [pod for pod in running if pods.basename(pods.image(pod)) in programs and part in pods.command(pod)]
-
-    def _configuration(self, worker: Object) -> str | None:
-        """Return what a worker reads; "" where it mounts no ConfigMap, None where that is gone: it has what it read."""
-        if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):
-            return ""
-        config_map = self.runtime.config_maps.get(WORKER, self.namespace)
-        if config_map is None:
-            return None
-        text: str = (config_map.get("data") or {}).get(CONFIGURATION, "")
-        return text
-
-    def _leads(self) -> bool:
+    def _take_turn(self, _key: Key) -> None:
         masters = nodes_where(self.runtime, images.NFD_OPERANDS, MASTER).values()
         names = [pod["metadata"]["name"] for group in masters for pod in group]
-        return bool(min(names, default="") == self.pod["metadata"]["name"])
+        if not self._started and min(names, default="") == self.pod["metadata"]["name"]:
+            self._started = True
+            super().start()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Where its own NodeFeatures are: they come before those of others."""
+        return {"KUBERNETES_NAMESPACE": self.namespace}
+
+    def command(self, kubeconfig: Path) -> list[str | Path]:
+        """Return the arguments."""
+        self.log_line(f"real: nfd-master {NFD} on a simulated cluster, in place of the image {pods.image(self.pod)}")
+        return ["-kubeconfig", kubeconfig, "-port", str(self.port)]

@@ -4,7 +4,7 @@ from core.apis import kinds
 from toolkit.simulator import pods
 from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object, stated
-from toolkit.simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER
+from toolkit.simulator.actors.nfd_master import CONFIGURATION, FEATURES, MASTER, NODES, WORKER, definitions
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
 from toolkit.simulator.manifests import daemon_set, deployment, manifest
 
@@ -32,6 +32,7 @@ class NfdOperatorToday(Operator):
         master = self.own(kinds.DEPLOYMENT, MASTER)
         version = (meta["uid"], meta["generation"])
         if self.installed != version or workers is None or master is None:
+            self.make(definitions(self.runtime))
             self.make(operands(self.namespace, resource.get("spec") or {}), resource)
             self.installed = version
         available = ready([workers]) and master is not None and pods.condition(master, "Available")
@@ -54,8 +55,8 @@ def operands(namespace: str, spec: Object) -> grants.Grant:
     return [
         (kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, WORKER, namespace, data={CONFIGURATION: configuration})),
         grants.service_account(namespace, MASTER),
-        *grants.cluster_wide(MASTER, namespace, MASTER, (NODES,)),
-        *grants.account(namespace, WORKER, ()),
+        *grants.cluster_wide(MASTER, namespace, MASTER, NODES),
+        *grants.account(namespace, WORKER, FEATURES),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
         deployment(namespace, MASTER, master, BY),
         daemon_set(namespace, WORKER, _worker(image, operand.get("workerTolerations") or []), BY),

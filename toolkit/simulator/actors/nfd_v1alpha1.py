@@ -6,7 +6,7 @@ from core.apis import kinds
 from toolkit.simulator.access import rbac
 from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object, stated
-from toolkit.simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER
+from toolkit.simulator.actors.nfd_master import CONFIGURATION, FEATURES, MASTER, NODES, WORKER, definitions
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
 from toolkit.simulator.manifests import daemon_set, manifest
 
@@ -35,6 +35,7 @@ class NfdOperator(Operator):
         if any(
             member is None or member["spec"]["template"]["spec"]["containers"][0]["image"] != image for member in sets
         ):
+            self.make(definitions(self.runtime))
             self.make(operands(self.namespace, image), resource)
         available = ready(sets)
         conditions = stated(resource, {"Available": (str(available), "Ready" if available else "Progressing", "")})
@@ -46,8 +47,8 @@ def operands(namespace: str, image: str) -> grants.Grant:
     configuration = json.dumps({"sources": {"pci": PCI}})
     return [
         grants.service_account(namespace, MASTER),
-        *grants.cluster_wide(MASTER, namespace, MASTER, (NODES,)),
-        *grants.account(namespace, WORKER, (rbac.use_scc("privileged"),)),
+        *grants.cluster_wide(MASTER, namespace, MASTER, NODES),
+        *grants.account(namespace, WORKER, (*FEATURES, rbac.use_scc("privileged"))),
         (kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, WORKER, namespace, data={CONFIGURATION: configuration})),
         daemon_set(namespace, MASTER, _pod(MASTER, "master", image), "NFD operator"),
         daemon_set(namespace, WORKER, _pod(WORKER, "worker", image) | _OF_THE_HOST, "NFD operator"),

@@ -1,66 +1,11 @@
-"""What node feature discovery and GPU feature discovery find."""
-
-import json
+"""What GPU feature discovery finds."""
 
 import pytest
 
-from components.nodes.node_feature_discovery import NodeFeatureWorker
-from core.apis import kinds
 from core.hardware.profiles import PROFILES
-from toolkit.simulator.actors import features, mig, nfd_v1alpha1
+from toolkit.simulator.actors import features, mig
 
-A100, H100, V100 = PROFILES["dgx-a100"], PROFILES["dgx-h100"], PROFILES["dgx1-v100-16gb"]
-ETHERNET = PROFILES["sys-4029gp-tvrt"]
-VENDOR = "feature.node.kubernetes.io/pci-{}.present"
-
-
-def configuration(*classes: str, fields: tuple[str, ...] = ("vendor",)) -> str:
-    """Return a worker's configuration."""
-    return json.dumps({"sources": {"pci": {"deviceClassWhitelist": classes, "deviceLabelFields": fields}}})
-
-
-def test_features_of_2020() -> None:
-    """The operator of 4.4 has adapters in Ethernet mode labelled, and no ports in InfiniBand mode, in a fixed form."""
-    (of_workers,) = [body for kind, body in nfd_v1alpha1.operands("openshift-nfd", "a:1") if kind == kinds.CONFIG_MAP]
-    fixed = of_workers["data"]["nfd-worker-conf"]
-    assert features.pci_labels(V100, fixed) == {VENDOR.format("10de"): "true"}
-    assert features.pci_labels(ETHERNET, fixed) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
-    assert features.kernel_labels({"status": {"nodeInfo": {"kernelVersion": "3.10"}}}) == {
-        "feature.node.kubernetes.io/kernel-version.full": "3.10"
-    }
-
-
-def test_every_adapter_of_a_machine_counts() -> None:
-    """Ports for storage and in-band have the class of what their interfaces are called after."""
-    assert features.pci_devices(H100) == {("0207", "15b3"), ("0200", "15b3"), ("0302", "10de")}
-    assert features.pci_devices(A100) == {("0207", "15b3"), ("0302", "10de")}
-
-
-def test_a_class_that_is_not_listed_is_not_found() -> None:
-    """The operator's own sample, without class 0207, finds no ports in InfiniBand mode."""
-    sample = configuration("0200", "03", "12")
-    assert features.pci_labels(A100, sample) == {VENDOR.format("10de"): "true"}
-    assert VENDOR.format("15b3") in features.pci_labels(ETHERNET, sample)
-    ours = configuration(*NodeFeatureWorker().pci_classes)
-    assert features.pci_labels(A100, ours) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
-    assert features.pci_labels(None, ours) == {}
-
-
-def test_defaults_and_other_fields() -> None:
-    """Without fields in the configuration a label has class and vendor."""
-    assert features.pci_labels(A100, "") == {VENDOR.format("0302_10de"): "true"}
-    assert features.pci_labels(A100, configuration("03", fields=("class",))) == {VENDOR.format("0302"): "true"}
-    assert features.pci_labels(A100, configuration("03", fields=("vendor", "device"))) == {}
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "sources: [1]", "sources: {pci: {deviceClassWhitelist: 3}}"])
-def test_an_unreadable_configuration(text: str) -> None:
-    """A configuration that cannot be read is an error, and an empty one means the defaults."""
-    if text == "[]":
-        assert VENDOR.format("0302_10de") in features.pci_labels(A100, text)
-        return
-    with pytest.raises(ValueError, match="failed to parse config"):
-        features.pci_labels(A100, text)
+A100, V100 = PROFILES["dgx-a100"], PROFILES["dgx1-v100-16gb"]
 
 
 @pytest.mark.parametrize(

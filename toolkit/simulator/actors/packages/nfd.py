@@ -3,7 +3,7 @@
 from core.apis import kinds
 from toolkit.simulator.access.rbac import OWN, Rule
 from toolkit.simulator.actors import images
-from toolkit.simulator.actors.nfd_master import MASTER, NODES, NfdMaster
+from toolkit.simulator.actors.nfd_master import MASTER, OPERATOR_RULES, NfdMaster
 from toolkit.simulator.actors.nfd_v1 import NfdOperatorToday
 from toolkit.simulator.actors.nfd_v1alpha1 import NfdOperator
 from toolkit.simulator.actors.package import COMMON, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
@@ -14,7 +14,7 @@ FOUR_FOUR = Bundle(
     versions=("nfd.4.4.0-202006011320", "nfd.4.4.0-202007240028.p0"),
     definitions=(Definition(EARLY, structure({"namespace": TEXT, "image": TEXT})),),
     account="nfd-operator",
-    rules=(*COMMON, PRIVILEGED, *operates(EARLY), NODES),
+    rules=(*COMMON, PRIVILEGED, *operates(EARLY), *OPERATOR_RULES),
     image="registry.redhat.io/openshift4/ose-cluster-nfd-operator:v4.4",
 )
 STABLE = Bundle(
@@ -35,7 +35,7 @@ STABLE = Bundle(
     rules=(
         *COMMON,
         *operates(TODAY),
-        NODES,
+        *OPERATOR_RULES,
         Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
     ),
     image="registry.redhat.io/openshift4/ose-cluster-nfd-rhel9-operator:v4.20",
