@@ -17,6 +17,7 @@ from toolkit.simulator import pods
 pytestmark = pytest.mark.cluster
 
 CSI = "ibm-spectrum-scale-csi-driver"
+NFD = "openshift-nfd"
 MPI = "mpi-operator"
 RDMA = "rdma-shared-dp-ds"
 DGX02 = "dgx02.ocp4.scale.ibm.com"
@@ -209,15 +210,26 @@ def test_operators_need_their_rights(lab: Lab) -> None:
 
 
 def test_node_features_need_the_masters_right(lab: Lab) -> None:
-    """Simulated operators act as their own accounts: without NFD's right on nodes there are no labels."""
+    """The real master of NFD acts as its own account: without its right on nodes there are no labels, and it says why.
+
+    It labels a node anew when the features that a worker publishes have changed: here those of a new worker.
+    """
     label = "feature.node.kubernetes.io/kernel-version.full"
 
     def labelled() -> bool:
         return label in pods.labels(lab.api.get(kinds.NODE, DGX02))
 
+    def restart_worker() -> None:
+        for pod in lab.api.list(kinds.POD, NFD)["items"]:
+            if pods.node_name(pod) == DGX02 and "nfd-worker" in pods.command(pod):
+                lab.api.delete(kinds.POD, pod["metadata"]["name"], NFD)
+
     assert labelled()
-    with without_rule(lab, "nfd-master", "nodes"):
+    with without_rule(lab, "nfd-master", "nodes") as grant:
         lab.api.patch(kinds.NODE, DGX02, {"metadata": {"labels": {label: None}}})
+        restart_worker()
         lab.catches_up()
         assert not labelled()
-    eventually(labelled, "the node is not labelled again")
+        grant()
+        restart_worker()
+        eventually(labelled, "the node is not labelled again")

@@ -81,6 +81,8 @@ def show_overview(overview: Overview) -> None:
         ("kind", "name", "state"),
         ((part.kind, part.name, styled(part.state, "green" if part.good else "yellow")) for part in overview.parts),
     )
+    for text in overview.failing:
+        print_parts(styled("failing", "red"), f" {text}")
     show_rows(
         "Tenants",
         ("namespace", "user ids", "claims", "GPUs in use"),

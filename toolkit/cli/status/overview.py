@@ -1,7 +1,7 @@
 """All of it, read in one go: platform parts, tenants, queues, jobs and nodes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from core.apis import kinds
@@ -13,6 +13,7 @@ from stacks.releases import Release
 from toolkit.cli.shared.preflight.constraints import Constraint
 from toolkit.cli.status.jobs import Job, jobs
 from toolkit.cli.status.platform_parts import List, Object, Part, condition, parts, volume
+from toolkit.cli.up.waits import pods
 
 OURS = f"app.kubernetes.io/part-of={PART_OF},!{SUITE}"
 """Objects of the stack, without what a suite has started."""
@@ -74,17 +75,27 @@ class Overview:
     """Columns of nodes that are shown even where none has a value: `nvidia.com/gpu`, `rdma/*`, `pool`."""
     constraints: tuple[Constraint, ...] = ()
     """What others set for the stack's pods."""
+    failing: tuple[str, ...] = ()
+    """Pods of the platform that fail again and again, one of each workload: which, and why."""
 
 
 def overview(ours: List, everything: List, release: Release, pool: str) -> Overview:
     """Return the rows; `ours` lists a kind's objects with our label, `everything` all of them."""
+    platform = tuple(parts(ours, everything, release, pool))
     return Overview(
-        parts=tuple(parts(ours, everything, release, pool)),
+        parts=platform,
         tenants=tuple(_tenants(ours(kinds.NAMESPACE), everything)),
         queues=tuple(_queues(ours(kinds.CLUSTER_QUEUE))),
         jobs=tuple(jobs(ours, everything, release.mpi_job)),
         nodes=tuple(_nodes(everything(kinds.NODE))),
+        failing=tuple(_failing({part.name.split("/")[0] for part in platform}, everything(kinds.POD))),
     )
+
+
+def _failing(namespaces: Container[str], items: Iterable[Object]) -> Iterable[str]:
+    own = [pod for pod in items if pod["metadata"]["namespace"] in namespaces]
+    troubles = (pods.trouble([pod]) for pod in pods.alive(own))
+    return {verdict.key: verdict.message for verdict in troubles if verdict}.values()
 
 
 def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]:

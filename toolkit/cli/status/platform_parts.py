@@ -94,7 +94,10 @@ def _reported(*good: str) -> Callable[[Object], State]:
 
     def state(item: Object) -> State:
         word = str(read(item, "status", "state") or PENDING)
-        return word, word in good
+        if word in good:
+            return word, True
+        why = _message(item, "Error") or _message(item, "Ready")
+        return f"{word}: {why}" if why else word, False
 
     return state
 

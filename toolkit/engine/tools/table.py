@@ -240,6 +240,8 @@ MODULES = (
                 for file, path in (
                     ("source/kernel/version.go", "proc/sys/kernel/osrelease"),
                     ("source/kernel/modules.go", "proc/modules"),
+                    ("source/kernel/kconfig.go", "proc/config.gz"),
+                    ("source/kernel/kconfig.go", "lib/modules/"),
                     ("source/local/local.go", "etc/kubernetes/node-feature-discovery/features.d"),
                     ("source/custom/directory_features.go", "etc/kubernetes/node-feature-discovery/custom.d"),
                 )

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from core.apis import kinds
 from toolkit.engine.tools.table import NFD
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import OWN, READ, Rule
-from toolkit.simulator.actors import images, job_manifests
+from toolkit.simulator.actors import job_manifests
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.informer import Key, Loop
-from toolkit.simulator.actors.podactor import nodes_where
+from toolkit.simulator.actors.podactor import EVERY, PodActor
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.processes import ports
 
@@ -53,8 +54,9 @@ class NfdMaster(Controller):
     """Runs `nfd-master`. Of several masters one acts: in 2020 there was one on each node of the control plane."""
 
     tool = "nfd-master"
+    _acting: ClassVar[dict[str, PodActor]] = {}
+    """Namespace -> the master that acts there."""
     _turn: Loop
-    _started = False
 
     @cached_property
     def port(self) -> int:
@@ -62,26 +64,25 @@ class NfdMaster(Controller):
         return ports.free()
 
     def start(self) -> None:
-        """Start once no other master acts."""
+        """Start once no other master of the namespace acts."""
         self._turn = self.loop(self._take_turn)
         self.runtime.pods.on_change(self._changed)
-        self._turn.add(("", ""))
+        self._turn.add(EVERY)
 
-    def _changed(self, _key: Key, _old: Object | None, pod: Object | None) -> None:
-        if not self._started and not self.stopped.is_set() and (pod is None or MASTER in pods.command(pod)):
-            self._turn.add(("", ""))
+    def _changed(self, _key: Key, old: Object | None, pod: Object | None) -> None:
+        if not self.stopped.is_set() and MASTER in pods.command(pod or old or {}):
+            self._turn.add(EVERY)
 
     def _take_turn(self, _key: Key) -> None:
-        masters = nodes_where(self.runtime, images.NFD_OPERANDS, MASTER).values()
-        names = [pod["metadata"]["name"] for group in masters for pod in group]
-        if not self._started and min(names, default="") == self.pod["metadata"]["name"]:
-            self._started = True
+        acting = self._acting.get(self.namespace)
+        if acting is None or acting.stopped.is_set():
+            self._acting[self.namespace] = self
             super().start()
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Where its own NodeFeatures are: they come before those of others."""
-        return {"KUBERNETES_NAMESPACE": self.namespace}
+        """What a container has from its pod; NodeFeatures of its own namespace come before others."""
+        return {"KUBERNETES_NAMESPACE": self.namespace, "NODE_NAME": pods.node_name(self.pod)}
 
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments."""
