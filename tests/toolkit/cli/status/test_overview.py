@@ -294,3 +294,30 @@ def test_every_operators_own_object_is_shown_by_its_condition() -> None:
             item = {"metadata": {"name": "cluster"}, "status": {"conditions": conditions}}
             (part,) = _look({instance.kind: [item]}).parts
             assert (part.kind, part.good) == (instance.kind.kind, status == TRUE)
+
+
+def test_a_policy_says_why_it_is_not_ready() -> None:
+    """The state of a ClusterPolicy has its operator's message, until it is ready."""
+    policy = _named("gpus", state="notReady")
+    message = "ClusterPolicy is not ready, states not ready: [state-driver]"
+    policy["status"]["conditions"] = [
+        {"type": "Ready", "status": "False", "message": ""},
+        {"type": "Error", "status": TRUE, "message": message},
+    ]
+    (part,) = _look({kinds.CLUSTER_POLICY: [policy]}, "4.20").parts
+    assert (part.state, part.good) == (f"notReady: {message}", False)
+
+
+def test_failing_pods_of_the_platform_are_named() -> None:
+    """Of pods in the namespaces of the platform that fail again and again one of each workload is named, with why."""
+
+    def pod(name: str, namespace: str) -> dict[str, Any]:
+        end = {"exitCode": 1, "message": "nodes is forbidden"}
+        status = {"name": "main", "restartCount": 3, "ready": False, "lastState": {"terminated": end}, "state": {}}
+        meta = {"name": name, "namespace": namespace, "uid": name, "ownerReferences": [{"name": "nfd-master"}]}
+        return {"metadata": meta, "status": {"phase": "Running", "containerStatuses": [status]}}
+
+    subscription = {"metadata": {"name": "nfd", "namespace": "openshift-nfd"}}
+    listed = [pod("nfd-master-a", "openshift-nfd"), pod("nfd-master-b", "openshift-nfd"), pod("job", "adas")]
+    (text,) = _look({kinds.SUBSCRIPTION: [subscription], kinds.POD: listed}).failing
+    assert has(text, "openshift-nfd/nfd-master-b", "exit code 1", "3 restarts", "nodes is forbidden")
