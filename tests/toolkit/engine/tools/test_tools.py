@@ -174,6 +174,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kwok": "sigs.k8s.io/kwok v{}",
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
         "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
+        "node-feature-discovery": "sigs.k8s.io/node-feature-discovery v{}",
         "kueue": "sigs.k8s.io/kueue v{}",
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
