@@ -168,6 +168,11 @@ SUBJECT_ACCESS_REVIEW = Kind("authorization.k8s.io", "v1", "SubjectAccessReview"
 WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=_OLD_KUEUE)
 """What Kueue has decided about a job; `./hpc status` reads it."""
 
+CERTIFICATE = Kind("cert-manager.io", "v1", "Certificate", "certificates")
+ISSUER = Kind("cert-manager.io", "v1", "Issuer", "issuers")
+CERTIFICATE_REQUEST = Kind("cert-manager.io", "v1", "CertificateRequest", "certificaterequests")
+"""Of cert-manager; operators ask for certificates, and `./hpc status` reads why one is not there."""
+
 CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")
 ROUTE = Kind("route.openshift.io", "v1", "Route", "routes")

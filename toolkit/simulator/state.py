@@ -19,7 +19,7 @@ Role = Literal["master", "worker"]
 MpiGeneration = Literal["v1alpha2", "v2beta1"]
 Kubernetes = Literal["1.34", "1.35"]
 """Minor versions that can be served."""
-JobController = Literal["kueue", "jobset", "trainer"]
+JobController = Literal["kueue", "jobset", "trainer", "cert_manager"]
 
 
 class NodeSpec(Model):
@@ -66,7 +66,8 @@ class ClusterSpec(Model):
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
     job_controllers: tuple[JobController, ...] = Field(
-        default=(), description="real controllers of jobs that are there to be started, for operators that come later"
+        default=(),
+        description="real controllers of jobs, and cert-manager, that are there for operators that come later",
     )
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"

@@ -26,7 +26,7 @@ SPEC = ClusterSpec(
     nodes=(NodeSpec(name="worker01"), NodeSpec(name="worker02")),
     release="current",
     mpi="v2beta1",
-    job_controllers=("kueue", "jobset", "trainer"),
+    job_controllers=("cert_manager", "kueue", "jobset", "trainer"),
 )
 
 

@@ -33,7 +33,7 @@ SPEC = ClusterSpec(
     nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name="worker01")),
     release="current",
     mpi="v2beta1",
-    job_controllers=("kueue",),
+    job_controllers=("cert_manager", "kueue"),
 )
 TENANT, NEAR, ELSEWHERE = "adas", "maps", "default"
 """A tenant whose queue counts quotas, one whose queue knows the fabric, and a namespace without Kueue."""

@@ -46,7 +46,7 @@ SPEC = ClusterSpec(
     nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name=PLAIN)),
     release="current",
     mpi="v2beta1",
-    job_controllers=("kueue",),
+    job_controllers=("cert_manager", "kueue"),
 )
 JOB = kinds.MPI_JOB_V2BETA1
 POOL = "gpu"

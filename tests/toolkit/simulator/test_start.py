@@ -65,6 +65,8 @@ def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None
     assert not every & {*starting.needed_tools(ClusterSpec())}
     assert every & {*starting.needed_tools(ClusterSpec(job_controllers=("kueue",)))} == {"kueue", "kueue-manifests"}
     assert not every & {*starting.needed_tools(ClusterSpec(actors=False, job_controllers=("kueue",)))}
+    made = {"cert-manager", "cert-manager-manifests", "cert-manager-chart"}
+    assert every & {*starting.needed_tools(ClusterSpec(job_controllers=("cert_manager",)))} == made
     assert {*CONTROLLERS} < {*get_args(JobController)} == {*JOB_CONTROLLERS}
     assert {*CONTROLLERS} <= {*PortNumbers.model_fields}
 

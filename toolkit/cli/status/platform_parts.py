@@ -18,6 +18,8 @@ State = tuple[str, bool]
 
 PENDING = "Pending"
 _UNRESOLVED = "ResolutionFailed"
+_CERTIFICATE_NAME = "cert-manager.io/certificate-name"
+"""Annotation of a request: the certificate that it is for."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,33 @@ def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable
     for chosen in (release.node_feature_discovery, release.special_resource):
         if chosen is not None:
             yield from (Part(chosen.kind, metadata.path(item), *_present(item)) for item in ours(chosen))
+    yield from _missing_certificates(ours, everything)
     for item in everything(kinds.MACHINE_CONFIG_POOL):
         if item["metadata"]["name"] == pool:
             updated = condition(item, "Updated")
             yield Part("MachineConfigPool", pool, "Updated" if updated else "Updating", updated)
+
+
+def _missing_certificates(ours: List, everything: List) -> Iterable[Part]:
+    """Yield the certificates in the stack's namespaces that cert-manager has not issued.
+
+    Why is said by the request for one, such as that there is no issuer of this name; before there is a request, by the
+    certificate.
+    """
+    namespaces = {item["metadata"]["name"] for item in ours(kinds.NAMESPACE)}
+    certificates = [item for item in everything(kinds.CERTIFICATE) if item["metadata"]["namespace"] in namespaces]
+    missing = [item for item in certificates if not condition(item, "Ready")]
+    requests = everything(kinds.CERTIFICATE_REQUEST) if missing else ()
+    for item in missing:
+        meta = item["metadata"]
+        own = (
+            request
+            for request in requests
+            if request["metadata"]["namespace"] == meta["namespace"]
+            and (request["metadata"].get("annotations") or {}).get(_CERTIFICATE_NAME) == meta["name"]
+        )
+        said = (words for one in (*own, item) if (words := _message(one, "Ready")))
+        yield Part(kinds.CERTIFICATE.kind, metadata.path(item), next(said, PENDING), good=False)
 
 
 def with_channels(platform_parts: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:

@@ -19,6 +19,7 @@ MPI_OPERATOR = "0.2.3"
 MPI_OPERATOR_V2BETA1 = "0.8.2"
 KUEUE = "0.19.2"
 JOBSET = "0.12.0"
+CERT_MANAGER = "1.21.2"
 KUBECTL = "0.34.2"
 """Of its module; the command says 1.34.2."""
 TRAINER = "2.2.1"
@@ -29,6 +30,8 @@ NFD = "0.18.3"
 OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
 OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
 _KUEUE_MODULE = "sigs.k8s.io/kueue"
+_CERT_MANAGER_MODULE = "github.com/cert-manager/cert-manager"
+_CERT_MANAGER_SUM = "h1:UWgoYM+KLNtRlqmoWOKjKBOBUPVHeepQ6/ac3ERJW68="
 _JOBSET_MODULE = "sigs.k8s.io/jobset"
 _TRAINER_MODULE = "github.com/kubeflow/trainer/v2"
 _NFD_MODULE = "sigs.k8s.io/node-feature-discovery"
@@ -262,6 +265,22 @@ MODULES = (
     _job_controller("jobset", _JOBSET_MODULE, JOBSET, ""),
     _job_controller("trainer", _TRAINER_MODULE, TRAINER, "/cmd/trainer-controller-manager"),
     Module(
+        "cert-manager",
+        CERT_MANAGER,
+        (Binary("cert-manager", ".", ("-version",), re.compile(rf"\Av{re.escape(CERT_MANAGER)}\s*\Z")),),
+        ((f"{_CERT_MANAGER_MODULE}/pkg/util.AppVersion", f"v{CERT_MANAGER}"),),
+        on_demand=True,
+        # Its webhook has no setting for the address, and would be called from other hosts.
+        replacements=(
+            Replacement(
+                _CERT_MANAGER_MODULE,
+                "pkg/webhook/server/server.go",
+                "\t\tPort: s.ListenAddr,",
+                '\t\tHost: "127.0.0.1",\n\t\tPort: s.ListenAddr,',
+            ),
+        ),
+    ),
+    Module(
         "kubectl",
         KUBECTL,
         # What a suite's script asks of it has been there for long; any later one will do.
@@ -426,6 +445,40 @@ DATA = (
         ),
     ),
     Data(
+        "cert-manager-manifests",
+        (
+            Source(
+                f"{_CERT_MANAGER_MODULE}@v{CERT_MANAGER}",
+                _CERT_MANAGER_SUM,
+                "deploy/crds",
+                (
+                    *(f"acme.cert-manager.io_{plural}.yaml" for plural in ("challenges", "orders")),
+                    *(
+                        f"cert-manager.io_{plural}.yaml"
+                        for plural in ("certificaterequests", "certificates", "clusterissuers", "issuers")
+                    ),
+                ),
+            ),
+        ),
+        on_demand=True,
+    ),
+    Data(
+        # Templates of Helm.
+        "cert-manager-chart",
+        (
+            Source(
+                f"{_CERT_MANAGER_MODULE}@v{CERT_MANAGER}",
+                _CERT_MANAGER_SUM,
+                "deploy/charts/cert-manager/templates",
+                (
+                    *(f"{prefix}rbac.yaml" for prefix in ("", "cainjector-", "webhook-")),
+                    *(f"webhook-{kind}-webhook.yaml" for kind in ("mutating", "validating")),
+                ),
+            ),
+        ),
+        on_demand=True,
+    ),
+    Data(
         "kwok-crds",
         (
             Source(
@@ -443,7 +496,10 @@ DATA_OF = {data.name: data for data in DATA}
 MPI_OPERATORS = {"v1alpha2": "mpi-operator", "v2beta1": "mpi-operator-v2beta1"}
 """Generation of MPIJob -> the tool that is its operator."""
 NAMES = (*MODULE_OF, *DATA_OF)
-JOB_CONTROLLERS = {name: (name, f"{name}-manifests") for name in ("kueue", "jobset", "trainer")}
-"""Controller of jobs that a stack may install -> its tools."""
+JOB_CONTROLLERS = {
+    **{name: (name, f"{name}-manifests") for name in ("kueue", "jobset", "trainer")},
+    "cert_manager": ("cert-manager", "cert-manager-manifests", "cert-manager-chart"),
+}
+"""Controller of jobs, or what it needs, that a stack may install -> its tools."""
 USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
 """Tools that are built by default."""

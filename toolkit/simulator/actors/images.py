@@ -26,12 +26,13 @@ MPI_OPERATORS = frozenset({"mpi-operator"})
 NMSTATE_OPERATORS = frozenset({"ose-kubernetes-nmstate-operator-rhel9"})
 NMSTATE_HANDLERS = frozenset({"ose-kubernetes-nmstate-handler-rhel9"})
 CERTIFICATE_OPERATORS = frozenset({"cert-manager-operator-rhel9"})
+CERT_MANAGERS = frozenset({"jetstack-cert-manager-rhel9"})
 KUEUE_OPERATORS = frozenset({"kueue-operator-rhel9"})
 KUEUE_MANAGERS = frozenset({"kueue-rhel9"})
 JOBSET_OPERATORS = frozenset({"jobset-rhel9-operator"})
 JOBSET_MANAGERS = frozenset({"jobset-rhel9"})
 TRAINER_MANAGERS = frozenset({"trainer-controller-manager"})
-PROBED = KUEUE_MANAGERS | JOBSET_MANAGERS | TRAINER_MANAGERS
+PROBED = CERT_MANAGERS | KUEUE_MANAGERS | JOBSET_MANAGERS | TRAINER_MANAGERS
 """Those whose pod is ready when a real controller serves its webhooks, and not before."""
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
 SCALE_OPERATORS = frozenset({"ibm-spectrum-scale-operator"})

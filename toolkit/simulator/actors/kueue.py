@@ -1,4 +1,9 @@
-"""Red Hat's operator for Kueue, simulated: what it makes for the object `cluster` is Kueue's own, of its Go module."""
+"""Red Hat's operator for Kueue, simulated: what it makes for the object `cluster` is Kueue's own, of its Go module.
+
+It asks cert-manager for the webhooks' certificate, and makes nothing before that is Ready (openshift/kueue-operator,
+dc3b6577, pkg/operator/target_config_reconciler.go). The manager serves with one of its own: without, it would read that
+of its metrics at a fixed path of its image.
+"""
 
 import base64
 import hashlib
@@ -26,7 +31,8 @@ MANAGER_IMAGE = "registry.redhat.io/kueue/kueue-rhel9:v1.3.0"
 CONFIG = "kueue-manager-config"
 CONFIG_FILE = "controller_manager_config.yaml"
 WEBHOOK_SERVICE = "kueue-webhook-service"
-SECRET = "kueue-webhook-server-cert"  # noqa: S105 - its name
+SECRET = "kueue-webhook-own-cert"  # noqa: S105 - its name
+ISSUER, CERTIFICATE, ISSUED = "selfsigned", "webhook-cert", "kueue-webhook-server-cert"
 CONVERTED = frozenset({"clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads"})
 """Kinds of which v1beta1 has other fields: config/components/crd/patches of Kueue; the manager puts its CA there."""
 AGAIN_SECONDS = 1.0
@@ -35,6 +41,7 @@ _RBAC = (kinds.ROLE.group,)
 OPERATOR_RULES = (
     *job_manifests.MAKING,
     Rule(("",), ("secrets",), OWN),
+    Rule((kinds.CERTIFICATE.group,), (kinds.CERTIFICATE.plural, kinds.ISSUER.plural), OWN),
     # It gives the manager the rights that Kueue publishes, which are more than its own.
     Rule(_RBAC, ("clusterroles", "roles"), ("escalate", "bind")),
 )
@@ -67,11 +74,26 @@ class KueueOperator(Operator):
         if folder is None:
             self._set_status(resource, available=False, why="the simulated cluster was started without the kueue tool")
             return None
+        if (why := self._uncertified(resource)) is not None:
+            self.log_line(f"W Webhook certificate not ready yet: {why} - will retry on next reconciliation")
+            self._set_status(resource, available=False, why=why)
+            return AGAIN_SECONDS
         manager = self.own(kinds.DEPLOYMENT, MANAGER)
         self.settle(resource, lambda: self._made(resource, folder), missing=manager is None)
         available = manager is not None and pods.condition(manager, "Available")
         self._set_status(resource, available=available, why="")
         return None
+
+    def _uncertified(self, resource: Object) -> str | None:
+        """Return why the webhooks have no certificate yet, having asked for one; None when they have it."""
+        found = self.api.find(kinds.CERTIFICATE, CERTIFICATE, self.namespace)
+        if found is None:
+            self.make(certificates(self.namespace), resource)
+        elif pods.condition(found, "Ready"):
+            return None
+        said = ((found or {}).get("status") or {}).get("conditions") or []
+        words = next((entry["message"] for entry in said if entry["type"] == "Ready"), "it has no conditions yet")
+        return f"certificate {self.namespace}/{CERTIFICATE} is not ready: {words}"
 
     def _remove(self) -> None:
         """Let no job be held any more, and stop the manager."""
@@ -120,6 +142,20 @@ def definitions(folder: Path, namespace: str, port: int) -> list[Object]:
         if definition["spec"]["names"]["plural"] in CONVERTED
         else definition
         for definition in job_manifests.definitions(folder)
+    ]
+
+
+def certificates(namespace: str) -> grants.Grant:
+    """Return the issuer and the certificate of the webhooks; those of metrics and visibility serve nothing here."""
+    name = f"{WEBHOOK_SERVICE}.{namespace}.svc"
+    spec = {
+        "dnsNames": [name, f"{name}.cluster.local"],
+        "issuerRef": {"kind": kinds.ISSUER.kind, "name": ISSUER},
+        "secretName": ISSUED,
+    }
+    return [
+        (kinds.ISSUER, manifest(kinds.ISSUER, ISSUER, namespace, spec={"selfSigned": {}})),
+        (kinds.CERTIFICATE, manifest(kinds.CERTIFICATE, CERTIFICATE, namespace, spec=spec)),
     ]
 
 

@@ -37,8 +37,8 @@ def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
 def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -> None:
     """A stack without queues and JobSets starts none of their controllers; one with queues has Kueue's."""
     assert simulated_spec.of(dev).job_controllers == ()
-    assert simulated_spec.of(read("superpod-a100")).job_controllers == ("kueue",)
-    assert simulated_spec.of(read("pytorch")).job_controllers == ("jobset", "trainer")
+    assert simulated_spec.of(read("superpod-a100")).job_controllers == ("kueue", "cert_manager")
+    assert simulated_spec.of(read("pytorch")).job_controllers == ("jobset", "trainer", "cert_manager")
     assert (simulated_spec.of(dev).suite, simulated_spec.of(read("h200-infiniband")).suite) == (False, True)
 
 

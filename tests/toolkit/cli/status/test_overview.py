@@ -194,6 +194,35 @@ def test_an_operator_that_no_catalogue_has() -> None:
     assert (part.state, part.good) == ("ResolutionFailed: no operators found in channel v9", False)
 
 
+def _certificate(name: str, ready: str, namespace: str = "adas") -> dict[str, Any]:
+    words = {"type": "Ready", "status": ready, "message": "Issuing certificate as Secret does not exist"}
+    return {"metadata": {"namespace": namespace, "name": name}, "status": {"conditions": [words]}}
+
+
+def test_a_certificate_that_is_not_issued_says_why() -> None:
+    """Of certificates in the stack's namespaces those that are not issued are shown, with what their requests say."""
+    said = {"type": "Ready", "status": "False", "message": 'Referenced "Issuer" not found'}
+    marks = {"cert-manager.io/certificate-name": "lost"}
+    request = {"metadata": {"namespace": "adas", "name": "lost-1", "annotations": marks}}
+    certificates = [
+        _certificate("served", TRUE),
+        _certificate("lost", "False"),
+        _certificate("new", "False"),
+        _certificate("foreign", "False", "elsewhere"),
+    ]
+    found = _look(
+        {
+            kinds.NAMESPACE: [{"metadata": {"name": "adas"}}],
+            kinds.CERTIFICATE: certificates,
+            kinds.CERTIFICATE_REQUEST: [{**request, "status": {"conditions": [said]}}],
+        }
+    )
+    assert [(part.kind, part.name, part.state, part.good) for part in found.parts] == [
+        ("Certificate", "adas/lost", 'Referenced "Issuer" not found', False),
+        ("Certificate", "adas/new", "Issuing certificate as Secret does not exist", False),
+    ]
+
+
 def test_nodes_show_what_they_offer() -> None:
     """A node shows what it offers; a resource of zero does not count."""
     labels = {"node-role.kubernetes.io/worker": "", "hpc.pulumi/pool": "training"}

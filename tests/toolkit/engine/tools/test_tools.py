@@ -160,7 +160,7 @@ def test_a_command_that_prints_no_version_is_known_by_what_the_linker_recorded(m
 def test_what_few_stacks_use_is_made_for_them_alone() -> None:
     """The controllers of jobs and what they install are not part of what is made at once, and have one go.mod."""
     names = {"kueue", "jobset", "trainer"}
-    assert not {*names, *(f"{name}-manifests" for name in names)} & {*USUAL}
+    assert not {*names, *(f"{name}-manifests" for name in names), "cert-manager", "cert-manager-chart"} & {*USUAL}
     assert {MODULE_OF[name][0].folder for name in names} == {GO_MODULES / "job-controllers"}
 
 
@@ -178,6 +178,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kueue": "sigs.k8s.io/kueue v{}",
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
+        "cert-manager": "github.com/cert-manager/cert-manager v{}",
         "kubectl": "k8s.io/kubectl v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }

@@ -1,12 +1,15 @@
 """What the simulated operator makes of a Kueue object, and of the manifests that Kueue publishes."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
 from components.operators.kueue_operator import KueueOperatorArgs, spec
+from core.apis import kinds
+from core.apis.kinds import Kind
 from toolkit.simulator.actors import job_manifests, kueue, kueue_settings
 
 Manifest = dict[str, Any]
@@ -117,6 +120,54 @@ def test_versions_that_differ_are_converted(published: Path) -> None:
     client = first["spec"]["conversion"]["webhook"]["clientConfig"]["service"]
     assert client == {"name": "kueue-webhook-service", "namespace": NAMESPACE, "port": PORT, "path": "/convert"}
     assert "conversion" not in second["spec"]
+
+
+class Certified:
+    """An API server with a certificate that is, or is not, Ready."""
+
+    def __init__(self, ready: str | None) -> None:
+        self.made: list[str] = []
+        words = {"type": "Ready", "status": ready, "message": "Issuing certificate as Secret does not exist"}
+        self.found = None if ready is None else {"status": {"conditions": [words]}}
+        self.shown: Manifest = {}
+
+    def find(self, kind: Kind, name: str, _namespace: str | None = None) -> Any:
+        """Return a definition that is served, or the certificate."""
+        versions = [{"name": "v2beta1", "served": True}]
+        return self.found if kind == kinds.CERTIFICATE else {"metadata": {"name": name}, "spec": {"versions": versions}}
+
+    def apply(self, kind: Kind, _body: Manifest) -> None:
+        """Keep the name of a kind."""
+        self.made.append(kind.kind)
+
+    def set_status(self, _kind: Kind, _resource: Manifest, status: Manifest) -> None:
+        """Keep a status."""
+        self.shown = {entry["type"]: entry for entry in status["conditions"]}
+
+
+@pytest.mark.parametrize(
+    ("ready", "made", "why"),
+    [
+        (None, ["Issuer", "Certificate"], "it has no conditions yet"),
+        ("False", [], "Issuing certificate as Secret does not exist"),
+    ],
+)
+def test_nothing_is_made_before_the_certificate_is_ready(
+    published: Path, ready: str | None, made: list[str], why: str
+) -> None:
+    """The operator asks cert-manager for a certificate, waits for it, and its object says what cert-manager says."""
+    api = Certified(ready)
+    body = {"apiVersion": "kueue.openshift.io/v1", "kind": "Kueue", **resource()}
+    tools = {"kueue-manifests": published}
+    runtime: Any = SimpleNamespace(account=lambda _: api, settings=SimpleNamespace(tools=tools, ports={"kueue": PORT}))
+    logs: Any = SimpleNamespace(append=lambda *_: None)
+    found = kueue.KueueOperator(runtime, logs, {"metadata": {"namespace": NAMESPACE, "name": "one"}})
+    seen: dict[Kind, Any] = {kinds.KUEUE: SimpleNamespace(get=lambda _: body)}
+    found.caches = seen
+    assert found.reconcile() == kueue.AGAIN_SECONDS
+    assert api.made == made
+    assert api.shown["Available"]["status"] == "False"
+    assert api.shown["Available"]["message"] == f"certificate {NAMESPACE}/webhook-cert is not ready: {why}"
 
 
 def test_the_manager_has_the_rights_that_kueue_publishes(published: Path) -> None:

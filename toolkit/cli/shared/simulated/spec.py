@@ -24,7 +24,13 @@ def of(stack: Stack) -> ClusterSpec:
     stack.require_served()
     settings = stack.settings
     release, trainer = settings.version, isinstance(settings.trainer, UpstreamTrainer)
-    controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset, "trainer": trainer}
+    operators = settings.operators
+    controllers = {
+        "kueue": settings.queues,
+        "jobset": operators.jobset,
+        "trainer": trainer,
+        "cert_manager": operators.cert_manager,
+    }
     return ClusterSpec.model_validate(
         {
             "name": stack.home.name,
