@@ -158,6 +158,7 @@ KINDS: tuple[Kind, ...] = (
 )
 
 INFRASTRUCTURE = Kind("config.openshift.io", "v1", "Infrastructure", "infrastructures", "Cluster")
+PROXY = Kind("config.openshift.io", "v1", "Proxy", "proxies", "Cluster")
 CLUSTER_VERSION = Kind("config.openshift.io", "v1", "ClusterVersion", "clusterversions", "Cluster")
 PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest", "packagemanifests")
 """What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""

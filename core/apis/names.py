@@ -128,6 +128,8 @@ NETWORK_CONFIG = "cluster"
 """Name of the one Network of config.openshift.io, whose status describes the pod network."""
 INFRASTRUCTURE = "cluster"
 """Name of the one Infrastructure of config.openshift.io, whose status says where the control plane runs."""
+PROXY = "cluster"
+"""Name of the one Proxy of OpenShift's configuration."""
 CLUSTER_VERSION = "version"
 """Name of the one ClusterVersion, whose status names the release of OpenShift."""
 

@@ -75,3 +75,8 @@ SCALE_STORAGE_ID = "215057217487177715"
 FILES_PROVISIONER = PREFIX + "files"
 FILES_CLASS = "sim-files"
 """StorageClass of every simulated cluster, for volumes that many nodes mount."""
+
+
+def system_version(release: str) -> str:
+    """Return the version of the nodes' system, of a cluster of an OpenShift release, e.g. 4.20."""
+    return f"{release.replace('.', '')}.simulated"

@@ -8,7 +8,13 @@ from core.files import write_atomically
 from core.progress import Progress, Step
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
+from toolkit.engine.tools.table import (
+    GPU_OPERATOR_TOOLS,
+    JOB_CONTROLLERS,
+    KUBERNETES_COMMANDS,
+    MPI_OPERATORS,
+    kubernetes_tool,
+)
 from toolkit.simulator import state as states
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
@@ -53,17 +59,23 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
         *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
         *((MPI_OPERATORS[spec.mpi], *NFD_TOOLS) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
+        *(GPU_OPERATOR_TOOLS if spec.gpu_operator and spec.actors else ()),
         *(("kubectl",) if spec.suite and spec.actors else ()),
     )
 
 
 def with_controllers_of(earlier: State | None, spec: ClusterSpec) -> ClusterSpec:
-    """Return `spec` with the controllers of jobs that the cluster has had.
+    """Return `spec` with the controllers of jobs and GPUs that the cluster has had.
 
     Settings that leave one out remove it by an update, during which its webhooks and finalizers still work.
     """
     had = earlier.spec.job_controllers if earlier else ()
-    return spec.model_copy(update={"job_controllers": tuple(dict.fromkeys((*spec.job_controllers, *had)))})
+    return spec.model_copy(
+        update={
+            "job_controllers": tuple(dict.fromkeys((*spec.job_controllers, *had))),
+            "gpu_operator": spec.gpu_operator or bool(earlier and earlier.spec.gpu_operator),
+        }
+    )
 
 
 def _check(spec: ClusterSpec) -> None:

@@ -69,6 +69,9 @@ class ClusterSpec(Model):
         default=(),
         description="real controllers of jobs, and cert-manager, that are there for operators that come later",
     )
+    gpu_operator: bool = Field(
+        default=False, description="the real GPU Operator is there to be started, for a version that there is one of"
+    )
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )

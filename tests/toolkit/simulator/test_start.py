@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, KUBERNETES
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
 from toolkit.simulator.home import Layout
@@ -75,6 +75,8 @@ def test_a_suite_needs_kubectl() -> None:
     """Only a cluster whose stack has a suite builds it."""
     assert "kubectl" not in starting.needed_tools(ClusterSpec())
     assert "kubectl" in starting.needed_tools(ClusterSpec(suite=True))
+    assert "gpu-operator" not in starting.needed_tools(ClusterSpec())
+    assert {*GPU_OPERATOR_TOOLS} <= {*starting.needed_tools(ClusterSpec(gpu_operator=True))}
 
 
 def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
@@ -83,6 +85,9 @@ def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
     known = State(spec=ClusterSpec(job_controllers=("jobset", "trainer")), ports=ports)
     found = starting.with_controllers_of(known, ClusterSpec(job_controllers=("kueue", "jobset")))
     assert found.job_controllers == ("kueue", "jobset", "trainer")
+    assert not found.gpu_operator
+    had = known.model_copy(update={"spec": ClusterSpec(gpu_operator=True)})
+    assert starting.with_controllers_of(had, ClusterSpec()).gpu_operator
     assert starting.with_controllers_of(None, ClusterSpec()) == ClusterSpec()
 
 

@@ -74,7 +74,7 @@ def fits(path: Path, binary: Binary) -> bool:
 
 
 def fetch(data: Data, target: Path, step: Step) -> None:
-    """Copy the files of `data` out of their Go modules into the folder `target`."""
+    """Copy the files and folders of `data` out of their Go modules into the folder `target`."""
     path = shutil.which("go")
     if path is None:
         raise SimulatorError(f"{data.name} must be fetched, and there is no Go on PATH: {go.remedy(go.FETCHING_GO)}.")
@@ -82,7 +82,17 @@ def fetch(data: Data, target: Path, step: Step) -> None:
         step.update(what=source.module)
         folder = _download(path, source) / source.folder
         for name in source.files:
-            shutil.copyfile(folder / name, target / name)
+            copy(folder / name, target / name)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, or a folder with all in it, without the permissions of the module cache, which nobody may write."""
+    if not source.is_dir():
+        shutil.copyfile(source, target)
+        return
+    target.mkdir()
+    for path in source.iterdir():
+        copy(path, target / path.name)
 
 
 def _download(command: str, source: Source) -> Path:

@@ -26,6 +26,8 @@ TRAINER = "2.2.1"
 """The release that this Kueue is built against: later ones merge patches of runtimes otherwise."""
 ACTIONLINT = "1.7.12"
 NFD = "0.18.3"
+GPU_OPERATOR = "25.3.4"
+"""Of the last revision that is published as a Go module; what comes later is published as an image alone."""
 
 OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
 OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
@@ -35,6 +37,8 @@ _CERT_MANAGER_SUM = "h1:UWgoYM+KLNtRlqmoWOKjKBOBUPVHeepQ6/ac3ERJW68="
 _JOBSET_MODULE = "sigs.k8s.io/jobset"
 _TRAINER_MODULE = "github.com/kubeflow/trainer/v2"
 _NFD_MODULE = "sigs.k8s.io/node-feature-discovery"
+_GPU_OPERATOR_MODULE = "github.com/NVIDIA/gpu-operator"
+_GPU_OPERATOR_REVISION = "v0.0.0-20250917190837-d73a0086a6ba"
 PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
 PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 
@@ -114,7 +118,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Source:
-    """Files of one published Go module; `checksum` is its h1 sum, as go.sum would have it."""
+    """Files and folders of one published Go module; `checksum` is its h1 sum, as go.sum would have it."""
 
     module: str
     checksum: str
@@ -278,6 +282,30 @@ MODULES = (
                 "\t\tPort: s.ListenAddr,",
                 '\t\tHost: "127.0.0.1",\n\t\tPort: s.ListenAddr,',
             ),
+        ),
+    ),
+    Module(
+        "gpu-operator",
+        GPU_OPERATOR,
+        (
+            Binary(
+                "gpu-operator",
+                f"{_GPU_OPERATOR_MODULE}/cmd/gpu-operator",
+                (),
+                re.compile(rf"^mod\t{re.escape(_GPU_OPERATOR_MODULE)}\t{re.escape(_GPU_OPERATOR_REVISION)}\b", re.M),
+            ),
+        ),
+        ((f"{_GPU_OPERATOR_MODULE}/internal/info.version", f"v{GPU_OPERATOR}"),),
+        on_demand=True,
+        # It reads what its image and its node have at the root, and so needs one of its own; here that is the folder
+        # that it runs in.
+        replacements=tuple(
+            Replacement(_GPU_OPERATOR_MODULE, file, f'"/{path}', f'"{path}')
+            for file, path in (
+                ("controllers/state_manager.go", "opt/gpu-operator"),
+                ("internal/state/manager.go", "opt/gpu-operator"),
+                ("controllers/object_controls.go", "host-etc/os-release"),
+            )
         ),
     ),
     Module(
@@ -479,6 +507,30 @@ DATA = (
         on_demand=True,
     ),
     Data(
+        # What its image has at /opt/gpu-operator, and its bundle for OLM.
+        "gpu-operator-files",
+        tuple(
+            Source(
+                f"{_GPU_OPERATOR_MODULE}@{_GPU_OPERATOR_REVISION}",
+                "h1:LoeqwWjR0h2WRyHXmyYCPVwM/dAdKKxjE8LzyyeuqHI=",
+                folder,
+                files,
+            )
+            for folder, files in (
+                (".", ("assets", "manifests")),
+                (
+                    "bundle/manifests",
+                    (
+                        "gpu-operator-certified.clusterserviceversion.yaml",
+                        "nvidia.com_clusterpolicies.yaml",
+                        "nvidia.com_nvidiadrivers.yaml",
+                    ),
+                ),
+            )
+        ),
+        on_demand=True,
+    ),
+    Data(
         "kwok-crds",
         (
             Source(
@@ -501,5 +553,6 @@ JOB_CONTROLLERS = {
     "cert_manager": ("cert-manager", "cert-manager-manifests", "cert-manager-chart"),
 }
 """Controller of jobs, or what it needs, that a stack may install -> its tools."""
+GPU_OPERATOR_TOOLS = ("gpu-operator", "gpu-operator-files")
 USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
 """Tools that are built by default."""

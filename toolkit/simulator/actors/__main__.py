@@ -42,6 +42,7 @@ def settings(home: Path) -> Settings:
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
         release=spec.release,
+        openshift=spec.openshift,
         tools=cluster.tools,
         hosted=spec.hosted,
         ports=cluster.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),

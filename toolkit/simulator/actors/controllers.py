@@ -102,6 +102,7 @@ class Controller(PodActor):
             stderr=subprocess.STDOUT,
             text=True,
             env={"PATH": os.environ.get("PATH", ""), "GOGC": "50", "TMPDIR": str(self.folder), **self.environment},
+            cwd=self.folder,
             # A killed process of the actors must not leave a second controller behind. Nothing but one system call
             # happens between fork and exec, on a library that is loaded already.
             preexec_fn=_die_with_parent,  # noqa: PLW1509

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.hardware.adapters import adapter
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Hca, Profile
+from toolkit.simulator.names import system_version
 
 Files = Mapping[str, str]
 """Path below / -> text; a path that ends in / is an empty folder."""
@@ -27,7 +28,7 @@ _FIRST_BUS = 0x10
 def of_node(machine: Profile | None, *, kernel: str, release: str) -> Files:
     """Return the files of a node with this machine, None for a plain one; `release` is OpenShift's, e.g. 4.20."""
     # RHCOS; the last is what the GPU Operator finds its Driver Toolkit by.
-    system = {"ID": "rhcos", "VERSION_ID": release, "OSTREE_VERSION": f"{release.replace('.', '')}.simulated"}
+    system = {"ID": "rhcos", "VERSION_ID": release, "OSTREE_VERSION": system_version(release)}
     files = {
         "etc/os-release": "".join(f'{name}="{value}"\n' for name, value in system.items()),
         "proc/modules": "",

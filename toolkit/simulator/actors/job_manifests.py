@@ -40,7 +40,12 @@ def definitions(folder: Path) -> list[Object]:
     documents = (
         document for document in _documents(folder) if document["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind
     )
-    return [{**document, "spec": _undescribed(document["spec"])} for document in documents]
+    return [without_descriptions(document) for document in documents]
+
+
+def without_descriptions(definition: Object) -> Object:
+    """Return a CustomResourceDefinition without the descriptions of its fields."""
+    return {**definition, "spec": _undescribed(definition["spec"])}
 
 
 def webhooks(folder: Path, prefix: str, fitted: Callable[[Object], Object | None]) -> list[tuple[Kind, Object]]:

@@ -108,7 +108,9 @@ class NfdWorkers:
     def _files(self, node: Object) -> host_files.Files:
         runtime, profile = self._runtime, self._runtime.profile(node)
         kernel = str(((node.get("status") or {}).get("nodeInfo") or {}).get("kernelVersion", ""))
-        files = {**host_files.of_node(profile, kernel=kernel, release=runtime.settings.release)}
+        files = {
+            **host_files.of_node(profile, kernel=kernel, release=runtime.settings.openshift or runtime.settings.release)
+        }
         for pod in runtime.running_on(node["metadata"]["name"]):
             if pods.basename(pods.image(pod)) in images.GPU_PLUGINS and images.FEATURE_DISCOVERY in pods.command(pod):
                 strategy = pods.variable(pod, MIG_STRATEGY) or "none"

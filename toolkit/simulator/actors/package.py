@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.yaml import text as yaml_text
+from toolkit.engine import tools
 from toolkit.simulator.access import rbac
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.job_manifests import without_descriptions
 from toolkit.simulator.manifests import manifest
 
 TEXT: Object = {"type": "string"}
@@ -73,6 +76,22 @@ class Definition:
             "subresources": {"status": {}},
             "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": self.spec, "status": status}}},
         }
+
+
+@dataclass(frozen=True)
+class Published(Definition):
+    """A kind that the operator publishes in a Go module: the definition is a file of that, of a data tool.
+
+    Its own `spec` says what the file is not read for.
+    """
+
+    tool: str = ""
+    file: str = ""
+
+    def manifest(self) -> Object:
+        """Return the CustomResourceDefinition as published, without the descriptions of fields."""
+        text = (tools.find(self.tool) / self.file).read_text()
+        return without_descriptions(yaml_text.read(text))
 
 
 @dataclass(frozen=True)

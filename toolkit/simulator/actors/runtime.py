@@ -32,8 +32,9 @@ TOKEN_SECONDS = 30 * 24 * 3600
 class Settings:
     """Of one run: the cluster's folder, how long a simulated job runs (seconds), the tools of real controllers.
 
-    `mpi` is the generation of MPIJob that the operator knows, `release` the cluster's; `ports` are those of the
-    controllers and of metrics, by name. `hosted`: there are no MachineConfigs.
+    `mpi` is the generation of MPIJob that the operator knows, `release` that of the cluster's default SCCs, `openshift`
+    the one that its ClusterVersion names, if any; `ports` are those of the controllers and of metrics, by name.
+    `hosted`: there are no MachineConfigs.
     """
 
     home: Path
@@ -41,6 +42,7 @@ class Settings:
     tools: Mapping[str, Path] = field(default_factory=dict)
     mpi: MpiGeneration = "v1alpha2"
     release: Release = "4.4"
+    openshift: str | None = None
     ports: Mapping[str, int] = field(default_factory=dict)
     hosted: bool = False
 

@@ -70,8 +70,10 @@ def bootstrap(
     )
     step.update(what="machine config pools and catalogues")
     version = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
+    # OpenShift has it since 4.6.
+    toolkit = [openshift.driver_toolkit(spec.openshift)] if spec.openshift and spec.release != "4.4" else []
     resources = openshift.custom_resources(spec.storage_classes, hosted=spec.hosted)
-    for manifest in (*resources, openshift.infrastructure(hosted=spec.hosted), *version):
+    for manifest in (*resources, openshift.infrastructure(hosted=spec.hosted), openshift.proxy(), *version, *toolkit):
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)

@@ -11,17 +11,18 @@ from core.apis.names import (
     MACHINE_CONFIG_ROLE,
     NETWORK_CONFIG,
     NODE_ROLE,
+    PROXY,
 )
 from core.yaml import text as yaml_text
 from toolkit.simulator.actors.package import TEXT, Definition, structure
 from toolkit.simulator.manifests import Manifest, manifest, simulated_by
-from toolkit.simulator.names import FILES_CLASS, FILES_PROVISIONER
+from toolkit.simulator.names import FILES_CLASS, FILES_PROVISIONER, system_version
 from toolkit.simulator.performance.job import POD_MTU
 
 OWN_KINDS = {
     kind.kind: kind
     for kind in (
-        *(kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE),
+        *(kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PROXY),
         kinds.MUTATING_WEBHOOK_CONFIGURATION,
     )
 }
@@ -47,7 +48,10 @@ CATALOGUES = {
     "redhat-operators": "Red Hat Operators",
 }
 POOLS = ("master", "worker")
-_REPORTED = (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PACKAGE_MANIFEST)
+_REPORTED = (
+    *(kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PROXY),
+    kinds.PACKAGE_MANIFEST,
+)
 """Kinds of what OpenShift only reports."""
 
 
@@ -100,6 +104,22 @@ def infrastructure(*, hosted: bool) -> Manifest:
     status = {"controlPlaneTopology": "External" if hosted else "HighlyAvailable"}
     marks = simulated_by("Infrastructure")
     return manifest(kinds.INFRASTRUCTURE, INFRASTRUCTURE, annotations=marks, spec={}, status=status)
+
+
+def proxy() -> Manifest:
+    """Return what OpenShift says of the proxy of the cluster: there is none."""
+    return manifest(kinds.PROXY, PROXY, annotations=simulated_by("Proxy"), spec={}, status={})
+
+
+def driver_toolkit(release: str) -> Manifest:
+    """Return the images in which drivers are compiled: one, for the one version of the nodes' system.
+
+    Its tags are those versions, by which the GPU Operator finds them (openshift/driver-toolkit, README.md).
+    """
+    image = {"kind": "DockerImage", "name": f"quay.io/openshift-release-dev/ocp-v4.0-art-dev:{release}-driver-toolkit"}
+    tags = [{"name": name, "from": image} for name in (system_version(release), "latest")]
+    marks = simulated_by("ImageStream")
+    return manifest(kinds.IMAGE_STREAM, "driver-toolkit", "openshift", annotations=marks, spec={"tags": tags})
 
 
 def cluster_version(release: str) -> Manifest:

@@ -39,6 +39,7 @@ def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -
     assert simulated_spec.of(dev).job_controllers == ()
     assert simulated_spec.of(read("superpod-a100")).job_controllers == ("kueue", "cert_manager")
     assert simulated_spec.of(read("pytorch")).job_controllers == ("jobset", "trainer", "cert_manager")
+    assert not simulated_spec.of(read("pytorch")).gpu_operator
     assert (simulated_spec.of(dev).suite, simulated_spec.of(read("h200-infiniband")).suite) == (False, True)
 
 

@@ -164,6 +164,23 @@ def test_what_few_stacks_use_is_made_for_them_alone() -> None:
     assert {MODULE_OF[name][0].folder for name in names} == {GO_MODULES / "job-controllers"}
 
 
+def test_data_has_folders_that_its_owner_can_remove(tmp_path: Path) -> None:
+    """What is copied out of the module cache, where nothing can be written, has not its permissions."""
+    source, target = tmp_path / "assets", tmp_path / "copy"
+    (source / "state").mkdir(parents=True)
+    (source / "state" / "a.yaml").write_text("a")
+    for path in (source / "state" / "a.yaml", source / "state", source):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        tool_build.copy(source, target)
+        assert (target / "state" / "a.yaml").read_text() == "a"
+        assert (target / "state").stat().st_mode & 0o200
+        assert (target / "state" / "a.yaml").stat().st_mode & 0o200
+    finally:
+        for path in (source, source / "state"):
+            path.chmod(0o755)
+
+
 def test_modules_pin_what_the_table_says() -> None:
     """The table names the versions that go.mod builds."""
     pinned = {
@@ -179,6 +196,8 @@ def test_modules_pin_what_the_table_says() -> None:
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
         "cert-manager": "github.com/cert-manager/cert-manager v{}",
+        # Of its own the module has no version.
+        "gpu-operator": "github.com/NVIDIA/gpu-operator v0.0.0-20250917190837-d73a0086a6ba",
         "kubectl": "k8s.io/kubectl v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }

@@ -2,7 +2,9 @@
 
 from core.apis import kinds
 from core.simulated import SIMULATED_BY
+from toolkit.simulator.actors import host_files
 from toolkit.simulator.bootstrap import openshift
+from toolkit.simulator.names import system_version
 
 
 def test_the_version_is_that_of_the_release() -> None:
@@ -16,9 +18,22 @@ def test_the_version_is_that_of_the_release() -> None:
 def test_what_openshift_tells_is_served() -> None:
     """Version, pod network and packages have definitions whose status is a part like any other."""
     served = {each["metadata"]["name"]: each for each in openshift.definitions(())}
-    for kind in (kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.NETWORK_CONFIG, kinds.PACKAGE_MANIFEST):
+    reported = (kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.NETWORK_CONFIG, kinds.PACKAGE_MANIFEST, kinds.PROXY)
+    for kind in reported:
         (version,) = served[f"{kind.plural}.{kind.group}"]["spec"]["versions"]
         assert "subresources" not in version
+
+
+def test_the_driver_toolkit_has_an_image_for_the_nodes_system() -> None:
+    """The GPU Operator finds it by the version that Node Feature Discovery labels the nodes with."""
+    stream = openshift.driver_toolkit("4.18")
+    assert (stream["metadata"]["namespace"], stream["metadata"]["name"]) == ("openshift", "driver-toolkit")
+    tags = {tag["name"]: tag["from"]["name"] for tag in stream["spec"]["tags"]}
+    assert tags.keys() == {system_version("4.18"), "latest"}
+    assert (
+        f'OSTREE_VERSION="{system_version("4.18")}"'
+        in host_files.of_node(None, kernel="k", release="4.18")["etc/os-release"]
+    )
 
 
 def test_a_hosted_control_plane_is_elsewhere() -> None:

@@ -3,14 +3,16 @@
 from components.storage.storage_class import Cache
 from core.datasets.choice import DiscoverSource
 from core.hardware import profiles
+from stacks.checks.operator import version_of
 from stacks.settings.cluster import NodeSettings
+from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend
 from toolkit.cli.shared.stack import Stack
-from toolkit.engine.tools.table import KUBERNETES
+from toolkit.engine.tools.table import GPU_OPERATOR, KUBERNETES
 from toolkit.simulator import state as states
 from toolkit.simulator.cluster import NodeSpec
 from toolkit.simulator.home import Layout
@@ -42,6 +44,7 @@ def of(stack: Stack) -> ClusterSpec:
             "storage_classes": settings.foreign_classes,
             "storage_scale": settings.scale_pods is not None,
             "job_controllers": tuple(name for name, used in controllers.items() if used),
+            "gpu_operator": _has_real_gpu_operator(settings),
             "suite": settings.suite is not None,
             "scale_gui": _scale_gui(settings),
             "discover": _discover(settings),
@@ -68,6 +71,12 @@ def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec
         host_driver=pool.host_driver,
         taints=tuple(taint.manifest() for taint in pool.taints),
     )
+
+
+def _has_real_gpu_operator(settings: Settings) -> bool:
+    """Return whether a stack has a GPU Operator of the version that there is a real one of."""
+    gpu = settings.gpu
+    return isinstance(gpu, GpuOperatorSettings) and version_of(gpu.operator) == GPU_OPERATOR.rpartition(".")[0]
 
 
 def _discover(settings: Settings) -> bool:

@@ -1,11 +1,12 @@
-"""NVIDIA's GPU operator."""
+"""NVIDIA's GPU operator: simulated ones, and the last one that there is a real one of."""
 
 from dataclasses import replace
 
 from core.apis import kinds
+from toolkit.engine.tools.table import GPU_OPERATOR
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
-from toolkit.simulator.actors.gpu_operator import GpuOperator
+from toolkit.simulator.actors.gpu_controller import FILES, operator
 from toolkit.simulator.actors.mig import MigManager
 from toolkit.simulator.actors.package import (
     COMMON,
@@ -15,6 +16,7 @@ from toolkit.simulator.actors.package import (
     Bundle,
     Definition,
     Package,
+    Published,
     operates,
     structure,
 )
@@ -77,13 +79,43 @@ BUNDLE = Bundle(
 )
 EARLIER = replace(BUNDLE, versions=("gpu-operator-certified.v25.10.1",), image="nvcr.io/nvidia/gpu-operator:v25.10.1")
 """Its operands are those of the later one."""
+_ROLES = (kinds.ROLE.group,)
+REAL = Bundle(
+    versions=(f"gpu-operator-certified.v{GPU_OPERATOR}",),
+    definitions=tuple(
+        Published(definition.kind, definition.spec, tool=FILES, file=f"nvidia.com_{definition.kind.plural}.yaml")
+        for definition in BUNDLE.definitions
+    ),
+    account="gpu-operator",
+    # Those of its ClusterServiceVersion. What that gives it in its namespace alone it has everywhere, as all have here.
+    rules=(
+        *operates(kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER),
+        Rule((kinds.CLUSTER_POLICY.group,), ("clusterpolicies", "nvidiadrivers"), ("deletecollection",)),
+        Rule((kinds.CLUSTER_VERSION.group,), ("clusterversions", "proxies"), READ),
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), ("securitycontextconstraints",), (*OWN, "use")),
+        Rule((kinds.IMAGE_STREAM.group,), ("imagestreams",), READ),
+        Rule(_ROLES, ("clusterroles", "clusterrolebindings", "roles", "rolebindings"), OWN),
+        Rule(("",), ("namespaces", "nodes"), (*READ, "update", "patch")),
+        Rule(("",), ("pods/eviction",), ("create",)),
+        Rule((kinds.DAEMON_SET.group,), ("daemonsets",), OWN),
+        Rule((kinds.DAEMON_SET.group,), ("controllerrevisions",), READ),
+        Rule((kinds.RUNTIME_CLASS.group,), ("runtimeclasses",), (*READ, "create", "update", "delete")),
+        Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
+        Rule(("",), ("configmaps", "endpoints", "secrets", "services", "services/finalizers"), OWN),
+        Rule(("",), ("events", "pods", "serviceaccounts"), OWN),
+        Rule(("coordination.k8s.io",), ("leases",), OWN),
+        Rule((kinds.SERVICE_MONITOR.group,), ("servicemonitors", "prometheusrules"), OWN),
+    ),
+    image=f"nvcr.io/nvidia/gpu-operator:v{GPU_OPERATOR}",
+    modes=frozenset({"OwnNamespace", "SingleNamespace"}),
+)
 
 PACKAGES = (
     Package(
         name="gpu-operator-certified",
         title="NVIDIA GPU Operator",
         sources=("certified-operators",),
-        channels={"v26.7": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER},
+        channels={"v26.7": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER, "v25.3": REAL},
     ),
 )
-ACTORS = ((images.GPU_OPERATORS, "", GpuOperator), (images.MIG_MANAGERS, "", MigManager))
+ACTORS = ((images.GPU_OPERATORS, "", operator), (images.MIG_MANAGERS, "", MigManager))
