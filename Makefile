@@ -84,9 +84,10 @@ cluster: $(DEV_STAMP) debian ## run the tests on the simulated cluster
 contract: $(DEV_STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract
 
-record: $(DEV_STAMP) ## record the contract from the official plugins; refuses others
+record: $(DEV_STAMP) ## record the contracts from the official plugins, and refuse others, and from the GPU Operator
 	@$(RUN) -m tests.contract.provider.record
 	@$(RUN) -m tests.contract.language.record
+	@$(RUN) -m tests.contract.gpu_operator.record
 
 golden: $(DEV_STAMP) ## write the golden manifests below tests/ from the code; review their difference before you commit it
 	@$(PYTEST) --update-golden tests/stacks/test_golden.py tests/components/test_golden.py

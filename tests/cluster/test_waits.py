@@ -86,7 +86,9 @@ def test_a_driver_that_fails_ends_the_update_and_a_slow_operator_does_not(lab: L
     said = lab.fails("up", *PROD)
     assert re.search(r"waits for ClusterServiceVersion nvidia-.*Pulling image", said), said
     assert re.search(r"^stack prod is not up\nClusterPolicy gpu-cluster-policy: pod ", said, re.M), said
-    assert re.search(r"last log lines of pod nvidia-gpu-operator/nvidia-driver-daemonset-\w+, container nvidia", said)
+    assert re.search(
+        r"last log lines of pod nvidia-gpu-operator/nvidia-driver-daemonset-[\w.-]+, container nvidia", said
+    )
     assert re.search(r"NVRM: The .*V100.* NVIDIA driver will ignore this GPU", said), said
 
 

@@ -121,10 +121,11 @@ class Api:
         query = {"fieldManager": self.who, "force": "true"}
         return self._call("patch", kind, meta.get("namespace"), meta["name"], query=query, body=body, content=APPLY)
 
-    def delete(self, kind: Kind, name: str, namespace: str | None = None) -> None:
-        """Delete an object and, in the background, what it owns, unless it is missing."""
+    def delete(self, kind: Kind, name: str, namespace: str | None = None, *, at_once: bool = False) -> None:
+        """Delete an object and, in the background, what it owns; `at_once`: no kubelet ends it. It may be missing."""
+        options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
         try:
-            self._call("delete", kind, namespace, name, body={"propagationPolicy": "Background"})
+            self._call("delete", kind, namespace, name, body=options)
         except ApiError as error:
             if not error.missing:
                 raise

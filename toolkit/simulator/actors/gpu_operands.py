@@ -1,10 +1,10 @@
 """What the GPU operator makes from a ClusterPolicy: a DaemonSet for each of its states, as pure functions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.apis import kinds
-from core.apis.names import GPU_DEPLOY, OFED_WAIT
+from core.apis.names import GPU_DEPLOY, NODE_FEATURE, OFED_WAIT
 from toolkit.simulator.access.rbac import READ, Rule
 from toolkit.simulator.actors import grants, images
 from toolkit.simulator.actors.api import SERVICE, Object
@@ -15,6 +15,12 @@ from toolkit.simulator.manifests import daemon_set, manifest
 from toolkit.simulator.metrics.dcgm_exporter import COLLECTORS
 
 BY = "GPU operator"
+ON_DELETE = "OnDelete"
+MPS_CAPABLE = "nvidia.com/mps.capable"
+"""GPU feature discovery's label of a node whose GPUs several processes share at the same time."""
+OSTREE_VERSION = f"{NODE_FEATURE}system-os_release.OSTREE_VERSION"
+"""Node Feature Discovery's label: the version of the node's system, as the Driver Toolkit's tags have it."""
+TOOLKIT_CONTAINER = "openshift-driver-toolkit-ctr"
 VALIDATOR_IMAGE = "nvcr.io/nvidia/cloud-native/gpu-operator-validator:v26.7.0"
 TOOLKIT_IMAGE = "nvcr.io/nvidia/k8s/container-toolkit:v1.20.0"
 PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
@@ -24,7 +30,12 @@ MIG_MANAGER_IMAGE = "nvcr.io/nvidia/cloud-native/k8s-mig-manager"
 EXPORTER = "nvidia-dcgm-exporter"
 METRICS_FILE = "dcgm-metrics.csv"
 """Key of the ConfigMap that a ClusterPolicy names for the exporter."""
+DEFAULT_LIST = "dcp-metrics-included.csv"
+"""List of the exporter's image."""
 METRICS_PORT = "gpu-metrics"
+TOOLKIT = "quay.io/openshift-release-dev/ocp-v4.0-art-dev:driver-toolkit"
+TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+"""What its DaemonSets tolerate where the policy names nothing."""
 SYSTEM = "rhcos4.20"
 """What the operator appends to the driver's tag."""
 
@@ -60,6 +71,7 @@ def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: 
     return {"containers": [whole]} | ({"initContainers": checks} if checks else {})
 
 
+_plugin = _section("devicePlugin", default=True)
 DEFAULT_DRIVER = "nvcr.io/nvidia/driver:580.105.08"
 """What the operator brings where the policy names no part of an image (DRIVER_IMAGE of its Deployment)."""
 _AFTER = ("toolkit-validation",)
@@ -95,11 +107,10 @@ def _rdma(spec: Object) -> bool:
 
 def _exporter(spec: Object) -> Object:
     name = ((spec.get("dcgmExporter") or {}).get("config") or {}).get("name")
-    pod = _pod(EXPORTER_IMAGE, EXPORTER, _AFTER)
+    path = f"/etc/dcgm-exporter/{METRICS_FILE if name else DEFAULT_LIST}"
+    pod = _pod(EXPORTER_IMAGE, EXPORTER, _AFTER, env=[{"name": COLLECTORS, "value": path}])
     if name:
         (container,) = pod["containers"]
-        path = f"/etc/dcgm-exporter/{METRICS_FILE}"
-        container["env"] = [{"name": COLLECTORS, "value": path}]
         container["volumeMounts"] = [{"name": "metrics-config", "mountPath": path, "subPath": METRICS_FILE}]
         pod["volumes"] = [{"name": "metrics-config", "configMap": {"name": name}}]
     return pod
@@ -126,31 +137,41 @@ OPERANDS = (
         "container-toolkit",
         "nvidia-container-toolkit-daemonset",
         _section("toolkit", default=True),
-        lambda _: _pod(TOOLKIT_IMAGE, "nvidia-container-toolkit-ctr", ("driver-validation",)),
+        lambda _: _pod(TOOLKIT_IMAGE, "nvidia-container-toolkit-ctr", ("driver-validation",)) | {"hostPID": True},
     ),
     Operand(
         "state-operator-validation",
         "operator-validator",
         "nvidia-operator-validator",
         lambda _: True,
-        lambda _: _pod(
+        lambda spec: _pod(
             VALIDATOR_IMAGE,
             "nvidia-operator-validator",
-            ("driver-validation", "toolkit-validation", "plugin-validation"),
+            ("driver-validation", *_AFTER, *(("plugin-validation",) if _plugin(spec) else ())),
         ),
     ),
     Operand(
         "state-device-plugin",
         "device-plugin",
         "nvidia-device-plugin-daemonset",
-        _section("devicePlugin", default=True),
+        _plugin,
         lambda spec: _pod(PLUGIN_IMAGE, "nvidia-device-plugin", _AFTER, env=_strategy(spec)),
+    ),
+    Operand(
+        "state-mps-control-daemon",
+        "device-plugin",
+        "nvidia-device-plugin-mps-control-daemon",
+        _plugin,
+        lambda spec: (
+            _pod(PLUGIN_IMAGE, "mps-control-daemon-ctr", _AFTER, command=[images.SHARING_DAEMON], env=_strategy(spec))
+            | {"nodeSelector": {MPS_CAPABLE: "true"}, "hostPID": True}
+        ),
     ),
     Operand(
         "state-dcgm",
         "dcgm",
         "nvidia-dcgm",
-        _section("dcgm", default=False),
+        _section("dcgm", default=True),
         lambda _: _pod(DCGM_IMAGE, "nvidia-dcgm-ctr", _AFTER),
     ),
     Operand(
@@ -174,7 +195,7 @@ OPERANDS = (
         "mig-manager",
         "nvidia-mig-manager",
         _section("migManager", default=True),
-        lambda _: _pod(MIG_MANAGER_IMAGE, "nvidia-mig-manager", _AFTER),
+        lambda _: _pod(MIG_MANAGER_IMAGE, "nvidia-mig-manager", _AFTER) | {"hostPID": True},
         _NODES,
     ),
     Operand(
@@ -187,20 +208,31 @@ OPERANDS = (
 )
 
 
+def compiled_with_toolkit(version: str) -> Operand:
+    """Return the driver of the nodes with one version of the system, compiled in OpenShift's image for that."""
+
+    def pod(spec: Object) -> Object:
+        made = _driver(spec)
+        toolkit = {"name": TOOLKIT_CONTAINER, "image": TOOLKIT, "securityContext": {"privileged": True}}
+        selector = {**made.get("nodeSelector", {}), OSTREE_VERSION: version}
+        return made | {"containers": [*made["containers"], toolkit], "nodeSelector": selector}
+
+    return replace(DRIVER, daemon_set=f"{DRIVER.daemon_set}-{version}", pod=pod)
+
+
 def manifests(operand: Operand, namespace: str, spec: Object) -> grants.Grant:
     """Return account, rights and DaemonSet of a state."""
     common = spec.get("daemonsets") or {}
     pod = operand.pod(spec)
     pod["serviceAccountName"] = operand.daemon_set
     pod["nodeSelector"] = {operand.label: "true", **pod.get("nodeSelector", {})}
-    pod["tolerations"] = common.get("tolerations") or []
+    pod["tolerations"] = common.get("tolerations") or [TOLERATION]
     if priority := common.get("priorityClassName"):
         pod["priorityClassName"] = priority
     kind, body = daemon_set(namespace, operand.daemon_set, pod, BY)
-    upgrade = ((spec.get("driver") or {}).get("upgradePolicy") or {}).get("autoUpgrade")
-    if operand.part == "driver" and not upgrade:
+    if operand.part == "driver" or common.get("updateStrategy") == ON_DELETE:
         # The new driver comes with the pod's next start: a change must not take the GPUs from jobs that run.
-        body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+        body["spec"]["updateStrategy"] = {"type": ON_DELETE}
     wide = grants.cluster_wide(operand.daemon_set, namespace, operand.daemon_set, operand.nodes)
     return [
         *grants.account(namespace, operand.daemon_set, (PRIVILEGED,)),

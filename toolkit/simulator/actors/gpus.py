@@ -60,5 +60,7 @@ def has_driver(node: Object | None, running: Iterable[Object]) -> bool:
 
 
 def is_plugin(pod: Object) -> bool:
-    """Return whether a pod is the device plugin; its image contains GPU feature discovery as well."""
-    return pods.basename(pods.image(pod)) in images.GPU_PLUGINS and images.FEATURE_DISCOVERY not in pods.command(pod)
+    """Return whether a pod is the device plugin; its image contains other programs as well."""
+    others = (images.FEATURE_DISCOVERY, images.SHARING_DAEMON)
+    command = pods.command(pod)
+    return pods.basename(pods.image(pod)) in images.GPU_PLUGINS and not any(other in command for other in others)

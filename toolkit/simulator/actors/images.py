@@ -13,6 +13,8 @@ GPU_DRIVERS = frozenset({"nvidia-driver-container", "driver"})
 GPU_PLUGINS = frozenset({"k8s-device-plugin"})
 FEATURE_DISCOVERY = "gpu-feature-discovery"
 """Command of the GPU plugin's image that finds features and offers nothing."""
+SHARING_DAEMON = "mps-control-daemon"
+"""Likewise the one by which several processes share a GPU at the same time."""
 GPU_EXPORTERS = frozenset({"dcgm-exporter"})
 GPU_TOOLKITS = frozenset({"container-toolkit"})
 GPU_VALIDATORS = frozenset({"gpu-operator-validator"})

@@ -100,9 +100,6 @@ def test_a_new_driver_waits_for_the_pods_next_start() -> None:
     driver = next(each for each in gpu_operands.OPERANDS if each.part == "driver")
     body = gpu_operands.manifests(driver, "ns", policy())[-1][1]
     assert body["spec"]["updateStrategy"] == {"type": "OnDelete"}
-    by_itself = GpuDriver(version="580.95.05", auto_upgrade=True)
-    body = gpu_operands.manifests(driver, "ns", policy(driver=by_itself))[-1][1]
-    assert "updateStrategy" not in body["spec"]
 
 
 def test_only_nodes_with_gpus_get_labels() -> None:
@@ -115,11 +112,9 @@ def test_only_nodes_with_gpus_get_labels() -> None:
     capable = node({HAS_GPU: "true", "nvidia.com/mig.capable": "true"})
     assert gpu_operator.node_labels(capable, policy())["nvidia.com/gpu.deploy.mig-manager"] == "true"
     had = node({"nvidia.com/gpu.deploy.driver": "true", "nvidia.com/gpu.present": "true", "else": "1"})
-    gone = {"nvidia.com/gpu.deploy.driver": None, "nvidia.com/gpu.present": None}
+    gone = {"nvidia.com/gpu.deploy.driver": None, "nvidia.com/gpu.present": "false"}
     assert gpu_operator.node_labels(had, policy()) == gone
-    assert gpu_operator.node_labels(node({HAS_GPU: "true", "nvidia.com/gpu.present": "true"}), None) == {
-        "nvidia.com/gpu.present": None
-    }
+    assert gpu_operator.node_labels(node({HAS_GPU: "true", "nvidia.com/gpu.present": "true"}), None) == {}
 
 
 def test_a_user_keeps_the_operands_from_a_node() -> None:
