@@ -14,7 +14,7 @@ TABLE = ROOT / "toolkit/engine/tools/table.py"
 LOCKS = {"requirements.txt": "requirements/base.in"} | {
     f"requirements/{path.name}": f"requirements/{path.stem}.in" for path in ROOT.glob("requirements/*.txt")
 }
-HELD = {"MPI_OPERATOR", "TRAINER"}
+HELD = {"MPI_OPERATOR", "TRAINER", "GPU_OPERATOR"}
 """Versions that no newer one replaces: of OpenShift 4.4's generation, and of the Kueue beside it."""
 
 

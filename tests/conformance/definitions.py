@@ -26,6 +26,8 @@ AGGREGATED = {
 }
 """Kinds of OpenShift's second API server -> their names in its OpenAPI; there are no definitions of them."""
 OPEN = "x-kubernetes-preserve-unknown-fields"
+_OLDER = ("gpu-operator-files",)
+"""Data whose definitions are of an older release than those of the tables, which stacks declare."""
 _REFERENCE = "#/definitions/"
 _NOTHING: tuple[Any, ...] = ("", 0, False, {}, None)
 """Defaults in OpenAPI that say no more than that Go has no absent values; none of them stands for what is required."""
@@ -95,10 +97,11 @@ def _texts() -> tuple[str, ...]:
 
 @cache
 def _folders() -> tuple[Path, ...]:
+    names = [name for name in DATA_OF if name not in _OLDER]
     if os.environ.get("CI") == "true":
         # CI comes to the unit tests before any layer has fetched a tool, and does not allow a skip.
-        return tuple(tools.ensure(DATA_OF).values())
-    return tuple(tools.cache_folder() / data.cache_name() for data in DATA_OF.values())
+        return tuple(tools.ensure(names).values())
+    return tuple(tools.cache_folder() / DATA_OF[name].cache_name() for name in names)
 
 
 @cache

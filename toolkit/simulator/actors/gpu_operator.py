@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from pathlib import Path
 
 from core.apis import kinds
 from core.apis.names import GPU_DEPLOY, GPU_OPERANDS, MIG_CONFIG
+from core.data_files import read
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import gpu_driver_objects, gpu_operands
 from toolkit.simulator.actors.api import Object, stated
@@ -21,8 +23,7 @@ ENABLED = GPU_OPERANDS
 CLIENT = f"{GPU_DEPLOY}client"
 """Label of nodes with GPUs, since 26.7, which no DaemonSet of a policy selects."""
 MIG_CAPABLE, PRODUCT = "nvidia.com/mig.capable", "nvidia.com/gpu.product"
-DIVISIBLE = ("h100", "a100", "a30")
-"""What is in names of GPUs that can be divided, in small letters (controllers/state_manager.go)."""
+DIVISIBLE: tuple[str, ...] = tuple(read(Path(__file__).with_suffix(".yaml"))["divisible"])
 NO_NODES = "No GPU node found, watching for new nodes to join the cluster."
 RECONCILED = "ClusterPolicy is ready as all resources have been successfully reconciled"
 PRE_INSTALLED = "pre-installed"

@@ -34,6 +34,9 @@ FEATURES = (
     Rule(("",), ("pods",), ("get",)),
 )
 """Rights of a worker, in its own namespace (the same)."""
+WITHOUT_PAGES = "informerPageSize: 0"
+"""With pages (200 by default) a watch of NodeFeatures that is refused as too old is never taken up again: its reflector
+then lists at exactly the version that was refused, until that is compacted. Seen for 8 minutes on a new cluster."""
 OPERATOR_RULES = (
     *NODES,
     *FEATURES,
@@ -87,4 +90,4 @@ class NfdMaster(Controller):
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments."""
         self.log_line(f"real: nfd-master {NFD} on a simulated cluster, in place of the image {pods.image(self.pod)}")
-        return ["-kubeconfig", kubeconfig, "-port", str(self.port)]
+        return ["-kubeconfig", kubeconfig, "-port", str(self.port), "-options", WITHOUT_PAGES]
