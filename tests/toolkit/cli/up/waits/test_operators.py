@@ -274,6 +274,17 @@ def test_cluster_policies(status: dict[str, Any], pods: tuple[Any, ...], state: 
     assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
 
 
+def test_a_cluster_policy_that_is_ready_before_its_pods_is_waited_for() -> None:
+    """The operator reports ready before the pods of its DaemonSets run; one of these that ends is a failure."""
+    status = {"state": "ready", **conditions(condition("Ready", "True", "Reconciled", "all resources"))}
+    starting = pod("driver-1", waits("ContainerCreating"), owner="driver-uid")
+    found = judged(kinds.CLUSTER_POLICY, status, look((kinds.DAEMON_SET, [DRIVER]), (kinds.POD, [starting])))
+    assert (found.state, has(found.message, "DaemonSet driver", "0 of 2 pods", "driver-1")) == ("waiting", True)
+    crashing = look((kinds.DAEMON_SET, [DRIVER]), (kinds.POD, [pod("driver-1", ended(1, 3), owner="driver-uid")]))
+    assert judged(kinds.CLUSTER_POLICY, status, crashing).state == "failing"
+    assert judged(kinds.CLUSTER_POLICY, status).state == "done"
+
+
 @pytest.mark.parametrize(
     ("reason", "state"),
     [("DriverNotReady", "waiting"), ("ConflictingNodeSelector", "failing"), ("ReconcileFailed", "failing")],

@@ -9,7 +9,7 @@ internal/conditions.
 
 from core.apis import kinds
 from policies.manifests.values import read
-from toolkit.cli.up.waits import drivers
+from toolkit.cli.up.waits import drivers, workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failing, met, reason_of, waiting
 
 _RECONCILE_FAILED = "ReconcileFailed"
@@ -24,7 +24,9 @@ def judge_cluster_policy(obj: Object, look: Look) -> Verdict:
         return failing("ignored: the operator reconciles only the older ClusterPolicy")
     ready = conditions(obj).get("Ready", {})
     if state == "ready" and ready.get("reason") == "Reconciled":
-        return DONE
+        # The operator says so after its first pass as well, before a pod runs, and goes on saying so when the policy
+        # changes: seen with v25.3.4, where a driver that ended again and again counted as ready for 7 s.
+        return workloads.operands(obj, look)
     error = met(obj, "Error")
     if error is not None and error.get("reason") == _RECONCILE_FAILED:
         return failing(reason_of(error), _RECONCILE_FAILED)
