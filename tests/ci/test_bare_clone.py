@@ -144,7 +144,7 @@ def test_no_file_reads_a_path_outside_the_repository() -> None:
     """No file of the repository reads a path outside of it."""
     places = [place for name in _files() for place in outside(name, _text(name))]
     assert places == [], (
-        "what a test or the program needs is committed, or fetched by a checksum (toolkit/engine/tools/table.py)"
+        "what a test or the program needs is committed, or fetched by a checksum (toolkit/engine/tools/data.py)"
     )
 
 

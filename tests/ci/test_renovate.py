@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.recorded import ROOT
-from toolkit.engine.tools.table import GO_MODULES
+from toolkit.engine.tools.records import GO_MODULES
 
 SETTINGS: dict[str, Any] = json.loads((ROOT / ".github/renovate.json").read_text())
-TABLE = ROOT / "toolkit/engine/tools/table.py"
+TABLE = ROOT / "toolkit/engine/tools/versions.py"
 LOCKS = {"requirements.txt": "requirements/base.in"} | {
     f"requirements/{path.name}": f"requirements/{path.stem}.in" for path in ROOT.glob("requirements/*.txt")
 }

@@ -16,7 +16,8 @@ from toolkit.cli.shared.simulated import backend
 from toolkit.cli.shared.simulated import spec as specs
 from toolkit.cli.shared.simulated.cluster import MIB
 from toolkit.engine import tools
-from toolkit.engine.tools.table import DATA, MODULES
+from toolkit.engine.tools.data import DATA
+from toolkit.engine.tools.modules import MODULES
 from toolkit.simulator import cluster
 from toolkit.simulator.home import Layout
 from toolkit.simulator.status import ProcessStatus

@@ -8,13 +8,8 @@ from core.files import write_atomically
 from core.progress import Progress, Step
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import (
-    GPU_OPERATOR_TOOLS,
-    JOB_CONTROLLERS,
-    KUBERNETES_COMMANDS,
-    MPI_OPERATORS,
-    kubernetes_tool,
-)
+from toolkit.engine.tools.modules import KUBERNETES_COMMANDS, kubernetes_tool
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, MPI_OPERATORS
 from toolkit.simulator import state as states
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs

@@ -21,7 +21,8 @@ from core.apis.kinds import Kind
 from tests.contract.gpu_operator import recorded
 from tests.contract.gpu_operator.cases import Case, Cases, load
 from toolkit.engine import tools
-from toolkit.engine.tools.table import GPU_OPERATOR, GPU_OPERATOR_TOOLS
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS
+from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator import cluster, pods
 from toolkit.simulator.actors import gpu_controller
 from toolkit.simulator.actors.api import SERVICE, Api, ApiError, Server, now

@@ -20,7 +20,7 @@ from core.apis.builtin import BUILTIN
 from core.apis.kinds import KINDS
 from core.simulated import context_name
 from toolkit.engine import tools
-from toolkit.engine.tools.table import KUBERNETES
+from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
 from toolkit.simulator.home import Layout

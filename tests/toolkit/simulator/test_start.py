@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, KUBERNETES
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS
+from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
 from toolkit.simulator.home import Layout

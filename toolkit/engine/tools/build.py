@@ -12,7 +12,7 @@ from pathlib import Path
 from core.progress import Step
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import go
-from toolkit.engine.tools.table import COMPILER_FLAGS, Binary, Data, Module, Replacement, Source
+from toolkit.engine.tools.records import COMPILER_FLAGS, Binary, Data, Module, Replacement, Source
 
 _SUMS, _REQUIREMENTS = "go.sum", "go.mod"
 

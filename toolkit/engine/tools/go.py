@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import Module
+from toolkit.engine.tools.records import Module
 
 SWITCHING_GO = (1, 24, 0)
 FETCHING_GO = "1.24"

@@ -16,7 +16,7 @@ from core.progress import Progress, Step
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import build as tool_build
 from toolkit.engine.tools.go import Running, StoppedError
-from toolkit.engine.tools.table import Data, Module
+from toolkit.engine.tools.records import Data, Module
 
 LISTERS = 2
 """How many tools' sources are downloaded at a time."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from toolkit.engine.tools.table import CERT_MANAGER
+from toolkit.engine.tools.versions import CERT_MANAGER
 from toolkit.simulator import names, pods
 from toolkit.simulator.access.rbac import READ, Rule
 from toolkit.simulator.actors import cert_manager_chart as chart

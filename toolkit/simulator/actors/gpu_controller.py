@@ -7,7 +7,8 @@ from pathlib import Path
 
 from core.files import write_atomically
 from core.yaml import text as yaml_text
-from toolkit.engine.tools.table import GPU_OPERATOR, GPU_OPERATOR_TOOLS
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS
+from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.controllers import Controller

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.apis import kinds
 from core.files import write_atomically
-from toolkit.engine.tools.table import KUEUE
+from toolkit.engine.tools.versions import KUEUE
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, job_manifests, kueue_settings

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from core.apis import kinds
-from toolkit.engine.tools.table import NFD
+from toolkit.engine.tools.versions import NFD
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import job_manifests

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.files import write_atomically
-from toolkit.engine.tools.table import NFD
+from toolkit.engine.tools.versions import NFD
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import features, host_files, images, mig
 from toolkit.simulator.actors.api import Object

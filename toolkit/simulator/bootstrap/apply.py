@@ -9,7 +9,7 @@ from pathlib import Path
 from core.apis import kinds
 from core.progress import Step
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import KUBERNETES
+from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator.access import rbac
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until

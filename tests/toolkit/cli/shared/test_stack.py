@@ -15,7 +15,7 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.shared.stack import Stack, read
-from toolkit.engine.tools.table import KUBERNETES
+from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator import state as states
 from toolkit.simulator.home import Layout
 from toolkit.simulator.state import ClusterSpec, Kubernetes, MpiGeneration, PortNumbers, ScaleGui, State

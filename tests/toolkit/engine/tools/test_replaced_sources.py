@@ -9,7 +9,8 @@ import pytest
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import go
 from toolkit.engine.tools.build import replaced_sources
-from toolkit.engine.tools.table import MODULE_OF, Replacement
+from toolkit.engine.tools.records import Replacement
+from toolkit.engine.tools.table import MODULE_OF
 
 WORDS = Replacement("example.com/old", "pkg/a.go", "Gone", '"gone"')
 

@@ -15,7 +15,9 @@ from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools import build as tool_build
 from toolkit.engine.tools import go
-from toolkit.engine.tools.table import DATA_OF, GO_MODULES, MODULE_OF, MODULES, NAMES, USUAL, Module
+from toolkit.engine.tools.modules import MODULES
+from toolkit.engine.tools.records import GO_MODULES, Module
+from toolkit.engine.tools.table import DATA_OF, MODULE_OF, NAMES, USUAL
 
 # What the pretended Go does: `env` answers GO_ENV, `list` names three packages, `build` says that it compiles them
 # and writes a command that prints BUILT_VERSION.
@@ -377,7 +379,7 @@ def test_cache_name_follows_what_decides_the_binary(tmp_path: Path, monkeypatch:
     folder = tmp_path / "mpi-operator"
     folder.mkdir()
     (folder / "main.go").write_text("package main")
-    monkeypatch.setattr("toolkit.engine.tools.table.GO_MODULES", tmp_path)
+    monkeypatch.setattr("toolkit.engine.tools.records.GO_MODULES", tmp_path)
     module = MODULE_OF["mpi-operator"][0]
     first = module.cache_name()
     assert first == module.cache_name()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from toolkit.engine.tools.table import GPU_OPERATOR
+from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator.actors import gpu_controller
 from toolkit.simulator.actors.gpu_controller import GpuController
 from toolkit.simulator.actors.gpu_operator import GpuOperator

@@ -12,7 +12,7 @@ from stacks.settings.resolved_pool import Pool
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.simulated import backend
 from toolkit.cli.shared.stack import Stack
-from toolkit.engine.tools.table import GPU_OPERATOR, KUBERNETES
+from toolkit.engine.tools.versions import GPU_OPERATOR, KUBERNETES
 from toolkit.simulator import state as states
 from toolkit.simulator.cluster import NodeSpec
 from toolkit.simulator.home import Layout

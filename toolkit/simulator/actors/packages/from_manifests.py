@@ -7,7 +7,8 @@ from pathlib import Path
 
 from core.files import write_atomically
 from core.yaml import text as yaml_text
-from toolkit.engine.tools.table import MPI_OPERATORS, TRAINER
+from toolkit.engine.tools.table import MPI_OPERATORS
+from toolkit.engine.tools.versions import TRAINER
 from toolkit.simulator import pods
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Object

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from core.apis import kinds
-from toolkit.engine.tools.table import GPU_OPERATOR
+from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.gpu_controller import FILES, operator

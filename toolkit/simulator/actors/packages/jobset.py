@@ -6,7 +6,7 @@ from pathlib import Path
 from core.apis import kinds, names
 from core.apis.operators import JOB_SET_OPERATOR, OPERATORS
 from core.files import write_atomically
-from toolkit.engine.tools.table import JOBSET
+from toolkit.engine.tools.versions import JOBSET
 from toolkit.simulator import pods
 from toolkit.simulator.access.rbac import Rule
 from toolkit.simulator.actors import grants, images, job_manifests
