@@ -161,10 +161,15 @@ def kernel_module(gpu: Gpu, gpudirect: GpuDirect | None, *, gds: bool = False) -
     return architecture.kernel_module
 
 
+GDS = {"enabled": True, "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.29.4"}
+"""The one operand whose image the bundle for OpenShift does not pin: without it the operator's driver fails with `empty
+image path`. This is the chart's of v26.7.0; `extra` gives another version."""
+
+
 def spec(args: GpuOperatorArgs) -> dict[str, Any]:
     """Return the `spec` of ClusterPolicy nvidia.com/v1.
 
-    Images other than the driver's are the ones that the operator's bundle pins by digest.
+    Images other than those of the driver and of GDS are the ones that the operator's bundle pins by digest.
     """
     return {
         "operator": {"runtimeClass": "nvidia", "use_ocp_driver_toolkit": True},
@@ -183,7 +188,7 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
         "devicePlugin": {"enabled": True},
         "gfd": {"enabled": True},
         "gdrcopy": {"enabled": args.gdrcopy},
-        **({"gds": {"enabled": True}} if args.gds else {}),
+        **({"gds": GDS} if args.gds else {}),
         "mig": {"strategy": args.mig},
         "migManager": {"enabled": args.mig != "none"},
         "dcgm": {"enabled": args.monitoring},

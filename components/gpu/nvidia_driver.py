@@ -10,7 +10,7 @@ from components.base.component import Component, CustomObject, cluster_wide
 from components.base.model import DnsName, Model, Seconds
 from components.base.scheduling import GPU_TAINT, LabelKey, LabelValue, Toleration
 from components.base.timeouts import DEFAULTS
-from components.gpu.gpu_operator import PRIORITY_CLASS, GpuDriver, GpuKind, GpuStack, driver_fields, unfit
+from components.gpu.gpu_operator import GDS, PRIORITY_CLASS, GpuDriver, GpuKind, GpuStack, driver_fields, unfit
 from core.apis import kinds
 
 
@@ -45,7 +45,7 @@ def spec(args: NvidiaDriverArgs) -> dict[str, Any]:
         "default": False,
         **driver_fields(args.driver, [args.gpus], gds=args.gds),
         "gdrcopy": {"enabled": args.gdrcopy},
-        **({"gds": {"enabled": True}} if args.gds else {}),
+        **({"gds": GDS} if args.gds else {}),
         "nodeSelector": args.node_selector,
         "priorityClassName": PRIORITY_CLASS,
         "tolerations": [toleration.manifest() for toleration in args.tolerations],
