@@ -4,6 +4,7 @@ A simulation that places pods whatever is missing would prove nothing about a pl
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from core.apis import kinds
+from tests.support import platform
 from tests.support.lab import Lab, eventually
+from tests.support.recorded import ROOT
 from toolkit.simulator import pods
 
 pytestmark = pytest.mark.cluster
@@ -20,6 +23,7 @@ CSI = "ibm-spectrum-scale-csi-driver"
 NFD = "openshift-nfd"
 MPI = "mpi-operator"
 RDMA = "rdma-shared-dp-ds"
+PROBE = "probe-volume"
 DGX02 = "dgx02.ocp4.scale.ibm.com"
 
 
@@ -233,3 +237,33 @@ def test_node_features_need_the_masters_right(lab: Lab) -> None:
         grant()
         restart_worker()
         eventually(labelled, "the node is not labelled again")
+
+
+def test_a_released_volume_is_bound_again_as_the_page_says(lab: Lab) -> None:
+    """A volume whose claim was deleted is Released, and bound to a claim of that name by the patch of the page."""
+    page = (ROOT / "docs/guide/operations.md").read_text()
+    (patch,) = re.findall(r"oc patch pv \S+ --type merge -p '([^']+)'", page)
+    like = lab.api.get(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")["spec"]
+    claim = platform.obj(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas", spec=like | {"volumeName": PROBE})
+    volume = lab.api.get(kinds.PERSISTENT_VOLUME, like["volumeName"])["spec"]
+    owner = {"kind": "PersistentVolumeClaim", "namespace": "adas", "name": PROBE}
+    named = platform.obj(kinds.PERSISTENT_VOLUME, PROBE, spec=volume | {"claimRef": owner})
+
+    def phases() -> tuple[str, str]:
+        found = lab.api.find(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas") or {"status": {"phase": "none"}}
+        return lab.api.get(kinds.PERSISTENT_VOLUME, PROBE)["status"]["phase"], found["status"]["phase"]
+
+    lab.api.create(kinds.PERSISTENT_VOLUME, named)
+    try:
+        lab.api.create(kinds.PERSISTENT_VOLUME_CLAIM, claim, "adas")
+        eventually(lambda: phases() == ("Bound", "Bound"), "the first claim is not bound", phases)
+        lab.api.delete(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas")
+        eventually(lambda: phases() == ("Released", "none"), "the volume is not released", phases)
+        lab.api.create(kinds.PERSISTENT_VOLUME_CLAIM, claim, "adas")
+        eventually(lambda: phases()[1] in ("Pending", "Lost"), "the claim binds to a volume of another", phases)
+        lab.api.patch(kinds.PERSISTENT_VOLUME, PROBE, json.loads(patch))
+        eventually(lambda: phases() == ("Bound", "Bound"), "the claim is not bound", phases)
+    finally:
+        if lab.api.find(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas"):
+            lab.api.delete(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas")
+        lab.api.delete(kinds.PERSISTENT_VOLUME, PROBE)
