@@ -250,8 +250,8 @@ def test_a_released_volume_is_bound_again_as_the_page_says(lab: Lab) -> None:
     named = platform.obj(kinds.PERSISTENT_VOLUME, PROBE, spec=volume | {"claimRef": owner})
 
     def phases() -> tuple[str, str]:
-        found = lab.api.find(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas") or {"status": {"phase": "none"}}
-        return lab.api.get(kinds.PERSISTENT_VOLUME, PROBE)["status"]["phase"], found["status"]["phase"]
+        current = lab.api.find(kinds.PERSISTENT_VOLUME_CLAIM, PROBE, "adas") or {"status": {"phase": "none"}}
+        return lab.api.get(kinds.PERSISTENT_VOLUME, PROBE)["status"]["phase"], current["status"]["phase"]
 
     lab.api.create(kinds.PERSISTENT_VOLUME, named)
     try:

@@ -50,8 +50,8 @@ def platform() -> None:
     """Declare node feature discovery and the policy."""
     args = NodeFeatureDiscoveryArgs(kind=kinds.NODE_FEATURE_DISCOVERY_V1, namespace=NFD, instance="nfd-instance")
     NodeFeatureDiscovery("nfd", args)
-    given = {"gpus": [{"gpu": V100_SXM2_32GB}], "driver": {"version": "580.105.08"}}
-    GpuOperator("gpu", GpuOperatorArgs.model_validate(given))
+    policy = {"gpus": [{"gpu": V100_SXM2_32GB}], "driver": {"version": "580.105.08"}}
+    GpuOperator("gpu", GpuOperatorArgs.model_validate(policy))
 
 
 def declare(api: User, build: Callable[[], None]) -> None:

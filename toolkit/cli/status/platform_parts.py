@@ -69,8 +69,8 @@ def _missing_certificates(ours: List, everything: List) -> Iterable[Part]:
             if request["metadata"]["namespace"] == meta["namespace"]
             and (request["metadata"].get("annotations") or {}).get(_CERTIFICATE_NAME) == meta["name"]
         )
-        said = (words for one in (*own, item) if (words := _message(one, "Ready")))
-        yield Part(kinds.CERTIFICATE.kind, metadata.path(item), next(said, PENDING), good=False)
+        messages = (message for source in (*own, item) if (message := _message(source, "Ready")))
+        yield Part(kinds.CERTIFICATE.kind, metadata.path(item), next(messages, PENDING), good=False)
 
 
 def with_channels(platform_parts: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:

@@ -86,7 +86,7 @@ def fetch(data: Data, target: Path, step: Step) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file, or a folder with all in it, without the permissions of the module cache, which nobody may write."""
+    """Copy a file, or a folder with all in it, without the permissions of the module cache, which is read-only."""
     if not source.is_dir():
         shutil.copyfile(source, target)
         return

@@ -75,5 +75,5 @@ def variables(files: Path, namespace: str) -> dict[str, str]:
     version = yaml_text.read((files / VERSION_FILE).read_text())
     (deployment,) = version["spec"]["install"]["spec"]["deployments"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
-    return {**given, "OPERATOR_NAMESPACE": namespace}
+    images = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
+    return {**images, "OPERATOR_NAMESPACE": namespace}

@@ -155,7 +155,7 @@ def _divisible(node: Object) -> bool:
 
 
 def _stays_whole(node: Object, spec: Object) -> bool:
-    """Return whether a node is to be told that its GPUs stay whole: the policy's default, where nothing else is."""
+    """Return whether a node gets the label that its GPUs stay whole: the policy's default, where nothing else is."""
     manager = spec.get("migManager") or {}
     default = (manager.get("config") or {}).get("default")
     enabled = manager.get("enabled", True) and default == DISABLED
