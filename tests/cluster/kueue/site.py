@@ -116,10 +116,11 @@ class Site(Declared):
         self.api.eventually(lambda: not self.workloads(name) and not self.pods_of(name))
 
     def occupy(self, node: str, gpus: int) -> None:
-        """Run a pod beside Kueue that takes GPUs of a node."""
+        """Run a pod beside Kueue that takes GPUs of a node, with a priority at which no job preempts it."""
         limits = {"limits": {names.GPU_RESOURCE: str(gpus)}}
         container = {"name": "one", "image": "registry.example.com/tool:1", "resources": limits}
-        spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
+        selector = {"kubernetes.io/hostname": node}
+        spec = {"nodeSelector": selector, "priorityClassName": "high", "containers": [container]}
         self.api.apply(kinds.POD, platform.obj(kinds.POD, f"takes-{node}", ELSEWHERE, spec=spec))
         self.api.eventually(lambda: pods.runs(self.api.get(kinds.POD, f"takes-{node}", ELSEWHERE)))
 
