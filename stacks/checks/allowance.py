@@ -1,10 +1,15 @@
 """Versions outside a vendor's table, and those of them that `allow` of the settings accepts."""
 
+import re
 from collections.abc import Iterator
 
+from stacks import component_versions
 from stacks.checks import Unlisted, driver, operator, repeated, storage
 from stacks.settings.platform import Settings
 from stacks.settings.stack import AllowedVersion
+
+_STEP = re.compile(r"\d+(\.\d+)* to \d+(\.\d+)*")
+"""Value of an entry that accepts a step between two versions, which the vendor does not support."""
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -19,17 +24,27 @@ def problems(settings: Settings) -> Iterator[str]:
 
 
 def warnings(settings: Settings) -> Iterator[str]:
-    """Yield versions that no table decides about, and entries of `allow` that nothing needs."""
+    """Yield versions that no table decides about or whose vendors have ended them, and needless entries of `allow`."""
     yield from (str(unlisted) for unlisted in _unallowed(settings) if not unlisted.refused)
-    for entry, unlisted in accepted(settings):
-        if unlisted is None:
+    yield from component_versions.ended(settings)
+    for entry, table in accepted(settings):
+        if not table:
             yield f"allow: {entry.what} {entry.value} is not outside a vendor's table; remove the entry"
 
 
-def accepted(settings: Settings) -> Iterator[tuple[AllowedVersion, Unlisted | None]]:
-    """Yield the entries of `allow`, each with what it accepts: None where nothing needs it."""
+def accepted(settings: Settings) -> Iterator[tuple[AllowedVersion, str]]:
+    """Yield the entries of `allow`, each with what the vendor says: empty where nothing needs the entry."""
     unlisted = {(version.place, version.value): version for version in _unlisted(settings)} if settings.allow else {}
-    yield from ((entry, unlisted.get((entry.what, entry.value))) for entry in settings.allow)
+    for entry in settings.allow:
+        version = unlisted.get((entry.what, entry.value))
+        yield entry, version.reason if version else _step(entry, settings)
+
+
+def _step(entry: AllowedVersion, settings: Settings) -> str:
+    if not _STEP.fullmatch(entry.value):
+        return ""
+    step = component_versions.accepted(entry.what, entry.value, settings)
+    return str(step) if step and step.verdict.refused else ""
 
 
 def _unallowed(settings: Settings) -> Iterator[Unlisted]:

@@ -44,6 +44,11 @@ GROUPS = {
             "toolkit.cli.drift.command", "Show how the cluster differs from the program.", "docs/guide/operations.md"
         ),
         "status": _Entry("toolkit.cli.status.command", "Show platform, tenants, nodes and jobs as on the cluster."),
+        "upgrade": _Entry(
+            "toolkit.cli.upgrade.command",
+            "Versions: the way from those that run to others.",
+            "docs/guide/upgrade.md",
+        ),
         "destroy": _Entry("toolkit.cli.destroy", "Delete a stack from its simulated cluster."),
     },
     "Checks": {

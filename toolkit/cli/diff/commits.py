@@ -16,7 +16,7 @@ import yaml
 from core import project
 from core.yaml import text as yaml_text
 from stacks.loading import settings as stack_settings
-from toolkit.cli.diff import isolation, policy_findings, rendering_child, settings_facts
+from toolkit.cli.diff import isolation, policy_findings, rendering_child, settings_facts, transition_findings
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.policy_configuration import settled
@@ -116,7 +116,8 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
     facts = settings_facts.of(settings, after.root)
     cautions = tuple(filter(None, [provider_permission(settings.cluster)]))
     findings = policy_findings.judged((rendered.resource for rendered in after.resources), policies, day)
-    return policy_findings.compared(replace(whole, findings=findings, facts=facts, cautions=cautions), policies, day)
+    review = policy_findings.compared(replace(whole, findings=findings, facts=facts, cautions=cautions), policies, day)
+    return replace(review, findings=(*review.findings, *transition_findings.of(before.resources or [], settings)))
 
 
 def _day(name: str) -> date | None:

@@ -23,10 +23,8 @@ def of(settings: Settings, root: Path = ROOT) -> Facts:
         pools=tuple(_pool_facts(pool) for pool in settings.gpu_pools),
         reboot_minutes=settings.reboot_minutes,
         allowed=tuple(
-            AllowedFact(
-                what=entry.what, value=entry.value, reason=entry.reason, table=unlisted.reason if unlisted else ""
-            )
-            for entry, unlisted in allowance.accepted(settings)
+            AllowedFact(what=entry.what, value=entry.value, reason=entry.reason, table=table)
+            for entry, table in allowance.accepted(settings)
         ),
         manifests=dict(_manifests(settings.objects, root)) if settings.objects else {},
     )

@@ -28,7 +28,7 @@ from toolkit.cli.shared.console import print_warning, show_rows
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.policy_configuration import configuration
-from toolkit.cli.shared.preflight import operator_channels, reached_nodes
+from toolkit.cli.shared.preflight import operator_channels, reached_nodes, transitions
 from toolkit.cli.shared.preflight.operator_channels import Examined
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.sentences import bare, name, quoted
@@ -97,13 +97,14 @@ def show(sentences: Iterable[str]) -> None:
 def require(stack: Stack, cluster: Cluster) -> Checked:
     """Return what is known of a stack on its cluster.
 
-    Raises Problem where OLM cannot install an operator, the stack would configure nodes that are not its own, or a
-    manifest of its own has fields that the cluster would drop.
+    Raises Problem where OLM cannot install an operator, a vendor does not support the step to a version, the stack
+    would configure nodes that are not its own, or a manifest of its own has fields that the cluster would drop.
     """
     require_own_manifests(stack)
     operators = operator_channels.require(stack, cluster)
+    steps = transitions.require(stack, cluster)
     reached = reached_nodes.require(stack, cluster)
-    return Checked(operators, (*unready_operands(cluster.list), *reached))
+    return Checked(operators, (*steps, *unready_operands(cluster.list), *reached))
 
 
 def show_placements(settings: Settings) -> None:

@@ -1,0 +1,36 @@
+"""Versions that an update would bring, compared with those that run: steps that no vendor supports are refused."""
+
+from stacks.component_versions import is_allowed, refusal, steps
+from stacks.settings.layers import TenantsLayer
+from stacks.transitions import Verdict
+from toolkit.cli.shared.cluster_client import Cluster
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import installed_versions
+from toolkit.cli.shared.stack import Stack
+
+
+def require(stack: Stack, cluster: Cluster) -> tuple[str, ...]:
+    """Return what to know of the steps that an update would do; raise Problem for one that is not supported.
+
+    What cannot be read of the cluster is not judged here: the checks of operators say so.
+    """
+    if isinstance(stack.settings, TenantsLayer):
+        return ()
+    running, _ = installed_versions.of_cluster(cluster)
+    changes = [*steps(running, stack.settings)]
+    refused = [
+        refusal(entry, step)
+        for entry, step in changes
+        if step.verdict.refused and not is_allowed(entry, step, stack.settings)
+    ]
+    if refused:
+        raise Problem(
+            f"{stack.platform_file.name} declares steps that are not supported from what runs on the cluster; nothing "
+            "was changed\n" + "\n".join(refused),
+            f"`./hpc upgrade check {stack.options}` shows the way.",
+        )
+    return tuple(
+        f"{step}{'; first: ' if step.before else ''}{'; '.join(step.before)}"
+        for _, step in changes
+        if step.verdict in (Verdict.UNKNOWN, Verdict.MANUAL) or step.verdict.refused
+    )

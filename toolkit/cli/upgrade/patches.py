@@ -1,0 +1,127 @@
+"""What a step changes in the settings, and whether they are accepted then."""
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.data_files import DataFileError
+from stacks.checks.operator import subscriptions
+from stacks.component_versions import SCALE, TRAINER, component_of
+from stacks.gpu_drivers import gpu_drivers
+from stacks.loading import settings as stack_settings
+from stacks.settings.gpu import GpuOperatorSettings
+from stacks.settings.origins import SettingsError
+from stacks.settings.platform import Settings
+from stacks.transitions import COMPONENTS, GPU_DRIVER, GPU_OPERATOR, OPENSHIFT, minor
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.upgrade.path import Planned
+
+_MINOR = re.compile(r"\d+\.\d+")
+_DRIVER = "gpu.driver.version"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What a step changes in the settings."""
+
+    values: Mapping[str, str | None]
+    """Path of a setting -> its new value; None: it is left out."""
+    problems: str = ""
+    """What the settings do not accept then; empty: nothing."""
+
+
+def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None) -> Iterator[Patch]:
+    """Yield the patch of each step, from settings as they are written.
+
+    `source` names them in messages. `aim` are the settings that are aimed at: the last step of a component takes its
+    values from there.
+    """
+    written = copy.deepcopy(data)
+    last = {step.component: index for index, step in enumerate(planned)}
+    for index, step in enumerate(planned):
+        settings, wrong = _parsed(written, source)
+        if settings is None or step.problem:
+            yield Patch({}, step.problem or wrong)
+            continue
+        changes = dict(_changes(step, settings, written))
+        if aim is not None and last[step.component] == index:
+            paths = {*changes, *([_DRIVER] if step.component == GPU_OPERATOR and _value(written, _DRIVER) else [])}
+            changes |= {path: _value(aim, path) for path in paths if _value(aim, path) is not None}
+        changed = {path: value for path, value in changes.items() if _value(written, path) != value}
+        for path, value in changed.items():
+            _set(written, path, value)
+        yield Patch(changed, _parsed(written, source)[1] if changed else "")
+
+
+def _parsed(data: Any, source: str) -> tuple[Settings | None, str]:
+    try:
+        return stack_settings.parse(copy.deepcopy(data), source, root=ROOT), ""
+    except (SettingsError, DataFileError) as error:
+        return None, str(error)
+
+
+def _changes(planned: Planned, settings: Settings, data: Any) -> Iterator[tuple[str, str | None]]:
+    name, version = planned.component, minor(planned.step.target)
+    if name == OPENSHIFT:
+        yield "release", version
+        return
+    for place, operator in subscriptions(settings):
+        if component_of(operator.package) == name and _MINOR.search(operator.channel):
+            yield f"{place}.channel", _MINOR.sub(version, operator.channel, count=1)
+            if operator.starting_csv:
+                yield f"{place}.starting_csv", None
+    known = COMPONENTS[name].versions.get(version)
+    for path, value in (known.settings if known else {}).items():
+        if _value(data, path) is not None:
+            yield path, value
+    if name == GPU_OPERATOR:
+        yield from _driver(version, settings)
+    elif name == TRAINER:
+        image = str(_value(data, "trainer.image"))
+        yield "trainer.image", re.sub(r":v?\d[^:/@]*(@.*)?$", f":v{version}.0", image)
+    elif name == SCALE:
+        yield "storage.version", planned.step.target
+    elif name == GPU_DRIVER and (newest := _newest(planned.step.target, settings)):
+        yield _DRIVER, newest
+
+
+def _driver(operator: str, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield another GPU driver where a version of the operator does not support the present one."""
+    gpu, lists = settings.gpu, gpu_drivers()
+    if not isinstance(gpu, GpuOperatorSettings) or gpu.driver is None or operator not in lists.operators:
+        return
+    present = gpu.driver.version
+    if lists.supports(operator, present):
+        return
+    active = lists.active_with(operator)
+    same = present.partition(".")[0]
+    branch = same if int(same) in active else str(min(active))
+    newest = next(driver for driver in lists.newest(operator) if driver.startswith(f"{branch}."))
+    yield _DRIVER, newest
+
+
+def _newest(branch: str, settings: Settings) -> str | None:
+    """Return the newest driver of a branch that the operator of the settings lists; None: it lists none."""
+    for place, operator in subscriptions(settings):
+        if place == "gpu.operator" and (match := _MINOR.search(operator.channel)):
+            drivers = gpu_drivers().operators.get(match[0], ())
+            return next((driver for driver in drivers if driver.startswith(f"{branch}.")), None)
+    return None
+
+
+def _value(data: Any, path: str) -> Any:
+    for name in path.split("."):
+        data = data.get(name) if isinstance(data, Mapping) else None
+    return data
+
+
+def _set(data: Any, path: str, value: str | None) -> None:
+    *parents, last = path.split(".")
+    for name in parents:
+        data = data.setdefault(name, {})
+    if value is None:
+        data.pop(last, None)
+    else:
+        data[last] = value
