@@ -1,10 +1,8 @@
-"""From 4.20 to 4.22 on the same stack: the steps of docs/guide/upgrade.md, carried out.
+"""From 4.18 to 4.22 on the same stack, with nothing but what `./hpc upgrade check` prints: docs/guide/upgrade.md."""
 
-Its second step, 4.21, is left out: neither the stack nor a simulated cluster changes there.
-"""
-
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,44 +19,47 @@ pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "guide" / "upgrade.md"
 EXAMPLE = ROOT / "stacks" / "examples" / "h200-infiniband.yaml"
+FIRST, LAST = "4.18", "4.22"
 VERSIONS = {
-    "gpu.operator.channel": ("v25.10", "v26.7"),
-    "gpu.driver.version": ("580.105.08", "595.91.07"),
-    "fabric.plugin.operator.channel": ("v25.10", "v26.4"),
-    "fabric.plugin.shared.version": ("network-operator-v25.10.0", "network-operator-v26.4.1"),
-    "fabric.plugin.driver.version": ("doca3.2.0-25.10-1.2.8.0-2", "doca3.4.1-26.04-1.1.0.0-1"),
+    "gpu.operator.channel": "v25.10",
+    "gpu.driver.version": "580.105.08",
+    "fabric.plugin.operator.channel": "v25.10",
+    "fabric.plugin.shared.version": "network-operator-v25.10.0",
+    "fabric.plugin.driver.version": "doca3.2.0-25.10-1.2.8.0-2",
 }
-"""Setting -> its value before and after step 1."""
+"""Setting -> its value at first: operators of 2025."""
+WAY = [
+    *("gpu-operator 26.3", "gpu-operator 26.7"),
+    *("network-operator 26.1", "network-operator 26.4", "network-operator 26.7"),
+    *("openshift 4.19", "openshift 4.20", "openshift 4.21", "openshift 4.22"),
+]
 NOTHING = "Nothing changes."
 JOB = ("nccl-test-01x08", "training")
+_ATTEMPTS = 4
+"""Updates of one step at most: each may end by the drivers of one operator."""
 
 
-def versions(step: int) -> Callable[[dict[str, Any]], None]:
-    """Return what gives a stack the versions of operators and drivers from before (0) or after (1) step 1."""
+def put(values: Mapping[str, str | None]) -> Callable[[dict[str, Any]], None]:
+    """Return what puts values into settings, by their paths."""
 
     def edit(platform: dict[str, Any]) -> None:
-        for path, values in VERSIONS.items():
+        for path, value in values.items():
             *parents, last = path.split(".")
             part = platform
             for parent in parents:
                 part = part[parent]
-            part[last] = values[step]
+            part[last] = value
 
     return edit
 
 
-def release(name: str) -> Callable[[dict[str, Any]], None]:
-    """Return what gives a stack another release."""
-    return lambda platform: platform.update(release=name)
-
-
 def at_first(platform: dict[str, Any]) -> None:
-    """Make a stack of the example: two machines on 4.20 with operators of then, and one job."""
+    """Make a stack of the example: two machines on 4.18 with operators of 2025, and one job."""
     example = yaml.safe_load(EXAMPLE.read_text())["config"]["hpc:platform"]
     cluster = platform["cluster"]
     platform.clear()
-    platform.update(example | {"cluster": cluster, "release": "4.20"})
-    versions(0)(platform)
+    platform.update(example | {"cluster": cluster, "release": FIRST})
+    put(VERSIONS)(platform)
     for group, name in zip(platform["nodes"], ("master01", "worker01", "dgx[01-02]"), strict=True):
         group["name"] = f"{name}.h200.example.com"
     platform["tenants"] = [{**tenant, "gpu_quota": 16} for tenant in platform["tenants"]]
@@ -69,91 +70,139 @@ def at_first(platform: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Walked:
-    """A lab after the steps, with their output; the last review is of a new release alone."""
+    """A lab after the way, with all output."""
 
     lab: Lab
-    job: str
-    """Its uid before the first step."""
-    refused: str
-    operators: str
-    raised: str
-    release: str
+    steps: tuple[Mapping[str, Any], ...]
+    printed: Mapping[str, str]
+    """Step -> output of its commands."""
+    jobs: frozenset[str]
+    """Which objects the stack's job was, after each step."""
+    configurations: frozenset[str]
+    """Which MachineConfigs there were, after each step: nodes restart for another one."""
 
     @property
     def said(self) -> str:
         """All of the output."""
-        return "\n".join((self.refused, self.operators, self.raised, self.release))
+        return "\n".join(self.printed.values())
 
 
-def uid(lab: Lab) -> str:
+def job(lab: Lab) -> str:
     """Return which object the stack's job is."""
     return str(lab.api.get(kinds.MPI_JOB_V2BETA1, *JOB)["metadata"]["uid"])
+
+
+def configurations(lab: Lab) -> str:
+    """Return the MachineConfigs of the stack with their content."""
+    items = lab.api.list(kinds.MACHINE_CONFIG)["items"]
+    return json.dumps(sorted((item["metadata"]["name"], json.dumps(item["spec"], sort_keys=True)) for item in items))
 
 
 def restart_drivers(lab: Lab) -> None:
     """Delete the pods of drivers, which are replaced when they are deleted."""
     for space in ("nvidia-gpu-operator", "nvidia-network-operator"):
         sets = lab.api.list(kinds.DAEMON_SET, space)["items"]
-        drivers = {each["metadata"]["uid"] for each in sets if each["spec"]["updateStrategy"]["type"] == "OnDelete"}
+        drivers = {item["metadata"]["uid"] for item in sets if item["spec"]["updateStrategy"]["type"] == "OnDelete"}
         for pod in lab.api.list(kinds.POD, space)["items"]:
-            if {each["uid"] for each in pod["metadata"].get("ownerReferences", ())} & drivers:
+            if {owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())} & drivers:
                 lab.api.delete(kinds.POD, pod["metadata"]["name"], space)
 
 
-def new_drivers(lab: Lab) -> str:
-    """Update the stack, restarting the drivers of an operator whenever that ends by them; return the output."""
-    said = lab.fails("up")
-    for _ in ("GPUs", "network"):
-        restart_drivers(lab)
+def updated(lab: Lab) -> str:
+    """Update the stack, restarting drivers whenever that ends by them; return the output."""
+    printed = ""
+    for _ in range(_ATTEMPTS):
         done = lab.hpc("up")
-        said += done.stdout + done.stderr
+        printed += done.stdout + done.stderr
         if done.returncode == 0:
-            return said
-    raise AssertionError(said)
+            return printed
+        assert "have an earlier template" in done.stdout + done.stderr, done.stdout + done.stderr
+        restart_drivers(lab)
+    raise AssertionError(printed)
+
+
+def taken(lab: Lab, step: Mapping[str, Any]) -> str:
+    """Take a step as it is printed; return the output of its commands."""
+    lab.change(put(step["settings"]))
+    if step["component"] != "openshift":
+        return lab.works("diff") + updated(lab)
+    done = lab.hpc("diff")
+    if done.returncode == 0:
+        return done.stdout
+    raised = lab.works("sim", "up", "--stack", "dev", "--raise")
+    return done.stdout + done.stderr + raised + lab.works("diff")
+
+
+def refused(lab: Lab) -> str:
+    """Try the way over a stop, and take it back; return the output."""
+    lab.change(put({"gpu.operator.channel": "v26.7"}))
+    printed = lab.fails("diff") + lab.fails("up")
+    lab.change(put({"gpu.operator.channel": VERSIONS["gpu.operator.channel"]}))
+    return printed
 
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
-    """Give a lab after the steps of the page."""
+    """Give a lab after the steps that the command prints."""
     for kubernetes in ("1.34", "1.35"):
         require_tools(ClusterSpec.model_validate({"nodes": FULL.nodes, "mpi": "v2beta1", "kubernetes": kubernetes}))
     with checkout(tmp_path_factory.mktemp("today")) as lab:
         lab.change(at_first)
         lab.works("up")
-        job = uid(lab)
-        lab.change(release("4.21"))
-        refused = lab.fails("diff")
-        lab.change(release("4.20"))
-        lab.change(versions(1))
-        operators = lab.works("diff") + new_drivers(lab)
-        lab.change(release("4.22"))
-        raised = lab.fails("diff") + lab.works("sim", "up", "--stack", "dev", "--raise")
-        yield Walked(lab, job, refused, operators, raised, lab.works("diff"))
+        jobs, machine_configs = [job(lab)], [configurations(lab)]
+        printed = {"refused": refused(lab), "way": lab.works("upgrade", "check", "--to", LAST)}
+        steps = json.loads(lab.works("upgrade", "check", "--to", LAST, "--json"))["steps"]
+        for step in steps:
+            printed[f"{step['component']} {step['to']}"] = taken(lab, step)
+            jobs.append(job(lab))
+            machine_configs.append(configurations(lab))
+        yield Walked(lab, tuple(steps), printed, frozenset(jobs), frozenset(machine_configs))
 
 
-def test_reviews_say_what_the_page_has(walked: Walked) -> None:
-    """Every line of output that the page shows is printed, and it shows the versions of step 1."""
-    page = PAGE.read_text()
-    shown = [line for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
-    assert shown
-    said = " ".join(re.sub(r"\bdev\b", "S", walked.said).split())
-    assert not [line for line in shown if line not in said]
-    for path, (before, after) in VERSIONS.items():
-        assert f"| `{path}` | {before} | {after} |" in page
+def test_the_way_goes_by_all_stops(walked: Walked) -> None:
+    """From the cluster the command finds what runs, and every step is supported."""
+    assert [f"{step['component']} {step['to']}" for step in walked.steps] == WAY
+    assert {step["verdict"] for step in walked.steps} == {"supported"}
+    assert {step["problems"] for step in walked.steps} == {""}
 
 
-def test_another_release_alone_changes_nothing(walked: Walked) -> None:
-    """The stack declares the same on 4.20 and 4.22: a review finds no change, and no job runs again."""
-    assert NOTHING not in walked.operators
-    assert NOTHING in walked.release
+def test_a_way_over_a_stop_is_refused(walked: Walked) -> None:
+    """A review and an update of 25.10 to 26.7 name the stop, and change nothing."""
+    assert walked.printed["refused"].count("go to 26.3 first") == 2
+    assert "nothing was changed" in walked.printed["refused"].replace("\n", " ")
+
+
+def test_no_job_runs_again_and_no_node_restarts_for_the_stack(walked: Walked) -> None:
+    """The job is the same object after every step, and so are the configurations for which nodes restart."""
+    assert len(walked.jobs) == 1
+    assert len(walked.configurations) == 1
+    for release in ("4.19", "4.20", "4.21", "4.22"):
+        assert NOTHING in walked.printed[f"openshift {release}"]
+
+
+def test_at_the_end_nothing_is_left_to_do(walked: Walked) -> None:
+    """The cluster has the versions of the settings, a new job runs with the new drivers, and nodes the last release."""
     assert re.search(r"objects on the cluster: \d+ unchanged\n$", walked.lab.works("up"))
-    assert uid(walked.lab) == walked.job
-
-
-def test_the_cluster_has_the_kubernetes_of_the_release(walked: Walked) -> None:
-    """Nodes report the release's Kubernetes, and no other version is on the cluster."""
+    assert "Nothing to do" in walked.lab.works("upgrade", "check")
     nodes = walked.lab.api.list(kinds.NODE)["items"]
     assert {node["status"]["nodeInfo"]["kubeletVersion"].partition("+")[0] for node in nodes} == {"v1.35.4"}
     said = walked.lab.works("sim", "up", "--stack", "dev")
     assert "runs already" in said
     assert "it serves Kubernetes" not in said
+
+    def again(platform: dict[str, Any]) -> None:
+        platform["stages"][0]["workloads"][0]["run"] = 2
+
+    walked.lab.change(again)
+    walked.lab.works("up")
+    walked.lab.works("verify")
+    assert job(walked.lab) not in walked.jobs
+
+
+def test_commands_print_what_the_page_has(walked: Walked) -> None:
+    """Every line of output that the page shows is printed."""
+    page = PAGE.read_text().partition("\n## From release 4.4")[0]
+    shown = [line for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert shown
+    said = " ".join(re.sub(r"\bdev\b", "S", walked.said).split())
+    assert not [line for line in shown if line not in said]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from stacks.gpu_drivers import gpu_drivers
 from stacks.releases import RELEASES, Release
+from stacks.transitions import State, of_product
 from toolkit.render.reference import markdown, tables
 
 FILE = tables.ROOT / "docs" / "reference" / "releases.md"
@@ -40,8 +41,8 @@ support of a stack's release ends, tests warn and the scheduled `make dates` fai
 
 Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
 the Kubernetes version of its release if this project builds it, otherwise a later version that several releases share,
-because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to
-4.22](../guide/upgrade.md#from-420-to-422) describes that upgrade step by step.
+because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [Between
+today's releases](../guide/upgrade.md#between-todays-releases) describes an upgrade step by step.
 
 Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs
 (03), accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on 4.4 nothing may
@@ -51,7 +52,9 @@ select nodes by ports in InfiniBand mode.
 
 The vendors' lists, by major and minor version. Settings name a version by `channel` or `starting_csv` of a package. A
 version that is listed only for other releases is refused. A version that is listed for none is used, and every update
-warns of it. `allow` accepts a version or a driver that is not listed, with a reason that every review shows:
+warns of it, as it does of one whose vendor has ended it. Steps between versions are in
+[stacks/transitions](../../stacks/transitions) ([upgrade](../guide/upgrade.md#between-todays-releases)). `allow`
+accepts a version or a driver that is not listed, with a reason that every review shows:
 
 ```yaml
 allow:
@@ -92,5 +95,15 @@ def _row(release: Release) -> tuple[str, ...]:
 
 
 def _versions(release: Release, operators: Iterable[str]) -> tuple[str, ...]:
-    listed = {operator.name: ", ".join(operator.versions) for operator in release.operators}
+    listed = {
+        operator.name: ", ".join(_with_state(operator.name, version) for version in operator.versions)
+        for operator in release.operators
+    }
     return (release.name, *(listed.get(name, _NONE) for name in operators))
+
+
+def _with_state(product: str, version: str) -> str:
+    """Return a version with the state that its vendor names, where that is not full support."""
+    component = of_product(product)
+    state = component.state(version) if component else None
+    return version if state in (None, State.SUPPORTED) else f"{version} ({state})"

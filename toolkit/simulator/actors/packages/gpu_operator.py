@@ -77,8 +77,15 @@ BUNDLE = Bundle(
     image="nvcr.io/nvidia/gpu-operator:v26.7.0",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
 )
-EARLIER = replace(BUNDLE, versions=("gpu-operator-certified.v25.10.1",), image="nvcr.io/nvidia/gpu-operator:v25.10.1")
-"""Its operands are those of the later one."""
+
+
+def _earlier(version: str) -> Bundle:
+    """Return the bundle of an earlier version, whose operands are those of the later one."""
+    return replace(
+        BUNDLE, versions=(f"gpu-operator-certified.v{version}",), image=f"nvcr.io/nvidia/gpu-operator:v{version}"
+    )
+
+
 _ROLES = (kinds.ROLE.group,)
 REAL = Bundle(
     versions=(f"gpu-operator-certified.v{GPU_OPERATOR}",),
@@ -115,7 +122,13 @@ PACKAGES = (
         name="gpu-operator-certified",
         title="NVIDIA GPU Operator",
         sources=("certified-operators",),
-        channels={"v26.7": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER, "v25.3": REAL},
+        channels={
+            "v26.7": BUNDLE,
+            "stable": BUNDLE,
+            "v26.3": _earlier("26.3.3"),
+            "v25.10": _earlier("25.10.1"),
+            "v25.3": REAL,
+        },
     ),
 )
 ACTORS = ((images.GPU_OPERATORS, "", operator), (images.MIG_MANAGERS, "", MigManager))

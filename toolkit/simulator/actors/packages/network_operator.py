@@ -44,19 +44,32 @@ BUNDLE = Bundle(
     image="nvcr.io/nvidia/cloud-native/network-operator:v26.4.1",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
 )
-EARLIER = replace(
-    BUNDLE,
-    versions=("nvidia-network-operator.v25.10.0",),
-    image="nvcr.io/nvidia/cloud-native/network-operator:v25.10.0",
-)
-"""It brings the same kinds, though the real one has no NicNodePolicy: settings refuse that with this version."""
+
+
+def _other(version: str) -> Bundle:
+    """Return the bundle of another version.
+
+    It brings the same kinds, though real ones before 26.4 have no NicNodePolicy: settings refuse that with them.
+    """
+    return replace(
+        BUNDLE,
+        versions=(f"nvidia-network-operator.v{version}",),
+        image=f"nvcr.io/nvidia/cloud-native/network-operator:v{version}",
+    )
+
 
 PACKAGES = (
     Package(
         name="nvidia-network-operator",
         title="NVIDIA Network Operator",
         sources=("certified-operators",),
-        channels={"v26.4": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER},
+        channels={
+            "v26.4": BUNDLE,
+            "stable": BUNDLE,
+            "v26.7": _other("26.7.0"),
+            "v26.1": _other("26.1.2"),
+            "v25.10": _other("25.10.0"),
+        },
     ),
 )
 ACTORS = ((images.NETWORK_OPERATORS, "", NetworkOperator),)
