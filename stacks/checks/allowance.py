@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from stacks import component_versions
-from stacks.checks import Unlisted, driver, operator, repeated, storage
+from stacks.checks import Unlisted, component_versions, driver, operator, repeated, storage
 from stacks.settings.platform import Settings
 from stacks.settings.stack import AllowedVersion
 

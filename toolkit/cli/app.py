@@ -137,8 +137,7 @@ _JUDGING = {"verify", "nodes", "machine"}
 """Commands whose status of a wrong option is UNJUDGED: their 2 is a judgement."""
 _USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
 
-Multi-node GPU training on OpenShift: the platform, its policies, and a
-simulated cluster to try both."""
+Multi-node GPU training on OpenShift: platform, policies, simulated cluster."""
 _MORE = (
     "--version prints the version. Start with docs/guide/first-stack.md;\ndocs/reference/commands.md has all commands."
 )

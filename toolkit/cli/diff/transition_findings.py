@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from stacks.component_versions import is_allowed, refusal, steps
+from stacks.checks.component_versions import is_allowed, refusal, steps
 from stacks.settings.layers import TenantsLayer
 from stacks.settings.platform import Settings
 from toolkit.cli.shared.preflight import installed_versions

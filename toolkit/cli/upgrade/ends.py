@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.yaml.errors import FileError
-from stacks.component_versions import declared
+from stacks.checks.component_versions import declared
 from stacks.loading import bases
 from stacks.loading import settings as stack_settings
 from stacks.platform_output import OUTPUT

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.data_files import DataFileError
+from stacks.checks.component_versions import SCALE, TRAINER, component_of
 from stacks.checks.operator import subscriptions
-from stacks.component_versions import SCALE, TRAINER, component_of
 from stacks.gpu_drivers import gpu_drivers
 from stacks.loading import settings as stack_settings
+from stacks.releases import RELEASES
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.origins import SettingsError
 from stacks.settings.platform import Settings
@@ -41,6 +42,11 @@ def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None)
     written = copy.deepcopy(data)
     last = {step.component: index for index, step in enumerate(planned)}
     for index, step in enumerate(planned):
+        if step.component == OPENSHIFT and minor(step.step.target) not in RELEASES:
+            yield Patch(
+                {}, f"release {minor(step.step.target)}: this version of hpc has no file of it in stacks/releases"
+            )
+            continue
         settings, wrong = _parsed(written, source)
         if settings is None or step.problem:
             yield Patch({}, step.problem or wrong)

@@ -56,6 +56,16 @@ def test_the_last_step_takes_the_values_that_are_aimed_at() -> None:
     assert network.values["fabric.plugin.shared.version"] == "network-operator-v26.7.1"
 
 
+def test_a_release_that_is_not_here_is_named_alone() -> None:
+    """A release without a file changes no settings, and what follows it is judged as before."""
+    running = {"openshift": "4.22", "mpi-operator": "0.7"}
+    made = [*patches(plan(running, {"openshift": "5.0", "mpi-operator": "0.8"}), data("h200-infiniband"), "the test")]
+    assert [patch.problems for patch in made] == [
+        "release 5.0: this version of hpc has no file of it in stacks/releases",
+        "",
+    ]
+
+
 def test_settings_that_are_refused_on_the_way_are_named() -> None:
     """A step whose settings the release does not accept says why, as the settings' own rules do."""
     running = {"openshift": "4.20", "gpu-operator": "25.10"}

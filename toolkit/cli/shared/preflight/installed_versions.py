@@ -7,7 +7,7 @@ from typing import Any
 from core.apis import kinds
 from core.apis.kinds import Kind
 from policies.manifests.values import entries, read
-from stacks.component_versions import MPI_OPERATOR, TRAINER, branch, component_of, of_image
+from stacks.checks.component_versions import MPI_OPERATOR, TRAINER, branch, component_of, of_image
 from stacks.transitions import COMPONENTS, GPU_DRIVER, OPENSHIFT, minor
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 

@@ -1,6 +1,6 @@
 """Versions that an update would bring, compared with those that run: steps that no vendor supports are refused."""
 
-from stacks.component_versions import is_allowed, refusal, steps
+from stacks.checks.component_versions import is_allowed, refusal, steps
 from stacks.settings.layers import TenantsLayer
 from stacks.transitions import Verdict
 from toolkit.cli.shared.cluster_client import Cluster
