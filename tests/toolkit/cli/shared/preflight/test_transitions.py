@@ -24,10 +24,11 @@ class Served(Cluster):
     """A cluster with Subscriptions alone."""
 
     subscriptions: tuple[dict[str, Any], ...] = ()
+    forbidden: tuple[Kind, ...] = ()
 
     def list(self, kind: Kind, namespace: str | None = None, **query: str) -> list[dict[str, Any]]:  # noqa: ARG002
-        """List a kind; Deployments may not be read."""
-        if kind is kinds.DEPLOYMENT:
+        """List a kind, unless it may not be read."""
+        if kind in self.forbidden:
             raise RefusedError("refused", "", "403, forbidden")
         return [*self.subscriptions] if kind is kinds.SUBSCRIPTION else []
 
@@ -82,6 +83,13 @@ def test_what_no_source_knows_is_a_warning() -> None:
     (sentence,) = transitions.require(read("prod"), served(subscription("1.2", "kueue-operator")))
     assert "no source says whether it is supported" in sentence
     assert "cert-manager" in sentence
+
+
+def test_what_may_not_be_read_is_said() -> None:
+    """Where Deployments may not be listed, the update says that versions are not judged."""
+    cluster = Served(Path("kubeconfig"), "context", forbidden=(kinds.DEPLOYMENT,))
+    (sentence,) = transitions.require(read("prod"), cluster)
+    assert "deployments: 403, forbidden" in sentence
 
 
 def test_tenants_bring_no_versions() -> None:
