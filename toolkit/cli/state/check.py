@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from core.wording import plural
-from toolkit.cli.shared.backends import bucket_setup, older_states
+from core.wording import plural, some
+from toolkit.cli.shared.backends import bucket_setup, layout, older_states
 from toolkit.cli.shared.backends.backend import CLUSTER_UID, Backend, without_login
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, BucketOptions, Finding
@@ -19,7 +19,9 @@ from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.state import selection
 from toolkit.cli.state.selection import BackendUrl, SomeStack, print_findings
+from toolkit.engine.tools.versions import PULUMI
 
+_LISTED = 8  # stacks by name
 _PLURALS = {older_states.COPY: "copies"}
 PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
 
@@ -49,7 +51,7 @@ def check_backend(backend: Backend, options: str = "--stack STACK") -> list[Find
     if not isinstance(backend.store, BucketStore):
         rows = _folder(backend.store, options)
         made = not isinstance(backend.store, FolderStore) or backend.store.folder.is_dir()
-        return [*rows, _probe(backend)] if made else rows
+        return [*rows, _probe(backend), _layout(backend)] if made else rows
     if not bucket_setup.exists(backend.store):
         remedy = f"`./hpc state init {options}` creates it."
         return [Finding("bucket", BAD, f"there is none on {backend.store.location.where}", remedy)]
@@ -58,6 +60,7 @@ def check_backend(backend: Backend, options: str = "--stack STACK") -> list[Find
         here,
         *(bucket_setup.inspect(backend.store, part, BucketOptions()) for part in PARTS),
         _probe(backend),
+        _layout(backend),
     ]
 
 
@@ -65,6 +68,8 @@ def check_stack(backend: Backend, name: str, options: str = "") -> list[Finding]
     """Return the status of a stack's state; `options` are those by which a command means it."""
     options = options or f"--stack {name}"
     if not backend.has(name):
+        if name in layout.of(backend.store).legacy:
+            return [Finding("stack", BAD, f"{name} is in the legacy layout alone", "Upgrade the layout.")]
         return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init {options}` creates it.")]
     try:
         latest = backend.checkpoint(name)
@@ -142,6 +147,31 @@ def _probe(backend: Backend) -> Finding:
     if not same:
         return Finding("write and read", BAD, "what was written was not read back", "The store is not reliable.")
     return Finding("write and read", GOOD, "an object was written, read and removed")
+
+
+def _layout(backend: Backend) -> Finding:
+    """Return whether the engine reads the backend's layout, with the stacks of the legacy one by name."""
+    try:
+        arranged = layout.of(backend.store)
+    except Problem as problem:
+        return _wrong("layout", problem)
+    stacks = f"{plural(len(arranged.legacy), 'stack')} of the legacy layout, without projects"
+    if arranged.legacy:
+        stacks += f": {some([*arranged.legacy], _LISTED)}"
+    upgrade = "`pulumi state upgrade`, after a copy of `.pulumi/`, moves them to their projects"
+    if arranged.is_legacy:
+        what = f"{stacks}; Pulumi {PULUMI} refuses the backend"
+        last = layout.LAST_WITH_LEGACY
+        return Finding("layout", BAD, what, f"With Pulumi {last} or earlier, the last that can: {upgrade}.")
+    if arranged.damaged:
+        remedy = f"Restore it from a copy; of stacks in `.pulumi/stacks/PROJECT/` it is `version: {layout.CURRENT}`."
+        return Finding("layout", BAD, f"{backend.store.where(layout.META)} has no version", remedy)
+    if arranged.refused:
+        what = f"version {arranged.version} of {backend.store.where(layout.META)}, which Pulumi {PULUMI} refuses"
+        return Finding("layout", BAD, what, "Use the version of Pulumi that wrote it.")
+    if arranged.legacy:
+        return Finding("layout", BAD, f"{stacks}; Pulumi {PULUMI} ignores them", f"{upgrade}.")
+    return Finding("layout", GOOD, "states by project")
 
 
 def _locks(backend: Backend, name: str, options: str) -> tuple[Finding, bool]:
