@@ -18,6 +18,8 @@ JSON = "application/json"
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+TABLE = f"{JSON};as=Table;g=meta.k8s.io;v=v1"
+"""What `kubectl get` accepts: a list as its columns alone."""
 
 OK = range(200, 300)
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, GONE = 400, 401, 403, 404, 409, 410
@@ -109,12 +111,13 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
         timeout: Timeout | None = None,
+        accept: str = f"{JSON}, */*",
     ) -> urllib3.BaseHTTPResponse:
         """Send one request and return the response, its body unread: the caller closes it.
 
         Raises HTTPError (of urllib3) when there is no answer.
         """
-        headers = {"Accept": f"{JSON}, */*", "User-Agent": self.agent, **self.identity()}
+        headers = {"Accept": accept, "User-Agent": self.agent, **self.identity()}
         if body is not None:
             headers["Content-Type"] = content_type
         return self.pool.request(

@@ -220,6 +220,14 @@ TRAINING_OPERATOR_JOBS = tuple(
 )
 """Jobs of Kubeflow's Training Operator, beside MPIJobs."""
 
+NODE_NETWORK_STATE = Kind("nmstate.io", "v1beta1", "NodeNetworkState", "nodenetworkstates", "Cluster")
+CONTAINER_RUNTIME_CONFIG = Kind(
+    "machineconfiguration.openshift.io", "v1", "ContainerRuntimeConfig", "containerruntimeconfigs", "Cluster"
+)
+IMAGE_REGISTRY_CONFIG = Kind("imageregistry.operator.openshift.io", "v1", "Config", "configs", "Cluster")
+API_REQUEST_COUNT = Kind("apiserver.openshift.io", "v1", "APIRequestCount", "apirequestcounts", "Cluster")
+"""By which hazards of a site are found: interfaces of nodes, runtimes of pools, the registry, requests to each API."""
+
 JOBS = (JOB.kind, MPI_JOB_V1.kind, JOB_SET.kind, TRAIN_JOB.kind)
 """Names of the kinds of jobs, of any version."""
 

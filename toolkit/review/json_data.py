@@ -20,6 +20,7 @@ def of(review: Review) -> dict[str, Any]:
         "clusterAsked": review.cluster_queried,
         "unanswered": review.unanswered,
         "cautions": [bare(caution) for caution in review.cautions],
+        "hazards": [bare(hazard) for hazard in review.hazards],
         "beingDeleted": [asdict(resource) | {"finalizers": list(resource.finalizers)} for resource in review.ending],
         "leftovers": [{"kind": resource.kind, "path": path(resource)} for resource in review.leftovers],
         "compared": list(review.compared) if any(review.compared) else [],

@@ -158,6 +158,8 @@ class Review:
     """Why a cluster that was to be queried did not answer."""
     cautions: tuple[str, ...] = ()
     """What to know before all else, sentences of `toolkit.review.sentences`: an update that runs, or was cut off."""
+    hazards: tuple[str, ...] = ()
+    """Hazards of the cluster's site, sentences as the cautions; they change nothing, and are no drift."""
     unsettled: bool = False
     """Whether an update runs or was interrupted: the state may lack what that has done."""
     ending: tuple[Ending, ...] = ()

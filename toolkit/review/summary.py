@@ -82,6 +82,7 @@ def cautions(review: Review) -> Iterator[str]:
         yield f"{name(ending.kind, 60)} {name(ending.path)} is being deleted{_finalizers(ending)}."
     if rest := len(review.ending[_ENDING:]):
         yield f"{plural(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
+    yield from (f"Hazard: {hazard}" for hazard in review.hazards)
 
 
 def _finalizers(ending: Ending) -> str:

@@ -14,6 +14,7 @@ from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Judging, Problem
+from toolkit.cli.shared.hazards import examination
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.preflight import operator_channels
 from toolkit.cli.shared.stack import Stack
@@ -49,7 +50,7 @@ def command(
 
     Changes nothing. Exit status 0 without drift; 1 with drift, after an interrupted update, where the settings
     declare objects that no update has created, or where an operator has another version than its channel; 2 where that
-    could not be determined.
+    could not be determined. Hazards of the site are shown and do not count: no update of the stack removes them.
     """
     with presentation.always(stack_name, output, as_json, drift=True):
         stack = stacks.read(stack_name, name)
@@ -93,9 +94,18 @@ def _reviewed(stack: Stack) -> Review:
     return replace(
         review,
         cautions=(*update.cautions(stack.options), *ahead, *_operators(stack, cluster)),
+        hazards=tuple(_hazards(stack, cluster)),
         unsettled=update.unsettled,
         ending=tuple(ending[key] for key in sorted(ending)),
     )
+
+
+def _hazards(stack: Stack, cluster: Cluster) -> Iterator[str]:
+    """Return a sentence for each hazard of the site; what could not be checked is a warning."""
+    hazards = examination.examine(stack.settings, cluster)
+    if text := examination.unchecked(hazards):
+        print_warning(text)
+    return examination.sentences(hazards)
 
 
 def _operators(stack: Stack, cluster: Cluster) -> Iterator[str]:

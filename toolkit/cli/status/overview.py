@@ -10,6 +10,7 @@ from core.apis.quantity import whole
 from core.apis.suite import SUITE
 from policies.manifests.values import read
 from stacks.releases import Release
+from toolkit.cli.shared.hazards.hazard import Hazard
 from toolkit.cli.shared.preflight.constraints import Constraint
 from toolkit.cli.status.jobs import Job, jobs
 from toolkit.cli.status.platform_parts import List, Object, Part, condition, parts, volume
@@ -75,6 +76,8 @@ class Overview:
     """Columns of nodes that are shown even where none has a value: `nvidia.com/gpu`, `rdma/*`, `pool`."""
     constraints: tuple[Constraint, ...] = ()
     """What others set for the stack's pods."""
+    hazards: tuple[Hazard, ...] = ()
+    """What of the site endangers the platform, and what of that could not be checked."""
     failing: tuple[str, ...] = ()
     """Pods of the platform that fail again and again, one of each workload: which, and why."""
 
