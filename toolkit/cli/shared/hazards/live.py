@@ -98,5 +98,5 @@ class LiveCluster:
 
 def _served(kind: Kind, objects: Sequence[Object] | None) -> Sequence[Object]:
     if objects is None:
-        raise UnreadError(f"the cluster does not serve {kind.kind}")
+        raise UnreadError(f"the cluster does not serve {kind.kind} of {kind.group}")
     return builtins.list(objects)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from core.apis import kinds, names
+from core.wording import plural
 from policies.manifests.values import entries, mapping, read, selects
 from stacks.settings.fabric import NetworkOperatorPlugin
 from stacks.settings.platform import Settings
@@ -61,7 +62,8 @@ def hazards(settings: Settings, live: Live) -> Iterator[Hazard]:
         cause = "all Ethernet adapters that node feature discovery finds are Mellanox, and the DOCA driver is declared"
         yield Hazard(_NAME, place(by_label), cause, _REMEDY, _SOURCE)
     if unknown:
-        raise UnreadError(f"no NodeNetworkState with drivers says which adapter has the address of {place(unknown)}")
+        some = f"{plural(len(unknown), 'node')}, e.g. {min(unknown)}"
+        raise UnreadError(f"no NodeNetworkState with drivers says which adapter has the address of {some}")
 
 
 def _at_risk(settings: Settings, live: Live) -> list[Object]:
