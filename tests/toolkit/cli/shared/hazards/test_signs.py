@@ -1,8 +1,11 @@
 """Each sign, over objects as the API has them: what it finds, and what it leaves."""
 
+import re
+
 import pytest
 
 from tests.support.messages import has
+from tests.support.recorded import ROOT
 from tests.toolkit.cli.shared.hazards.planted import SIGNS, Case, cases, settings
 from toolkit.cli.shared.hazards import signs
 from toolkit.cli.shared.hazards.hazard import Hazard
@@ -24,18 +27,34 @@ def test_cases_are_of_signs() -> None:
     assert [str(case) for case in CASES if bool(case.expect) != case.name.startswith("denied/")] == []
 
 
+def _found(case: Case) -> tuple[list[Hazard], str]:
+    """Return the hazards of a case, and why not all could be checked."""
+    found: list[Hazard] = []
+    try:
+        for hazard in signs.SIGNS[case.sign](settings(case.stack), case.live):
+            found.append(hazard)
+    except UnreadError as error:
+        return found, str(error)
+    return found, ""
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_sign_finds_what_its_case_expects(case: Case) -> None:
     """A hazard has its place, cause and remedy; what cannot be checked is reported with the reason."""
-    found: list[Hazard] = []
-    unread = ""
-    try:
-        found.extend(signs.SIGNS[case.sign](settings(case.stack), case.live))
-    except UnreadError as error:
-        unread = str(error)
+    found, unread = _found(case)
     assert (case.unread in unread) if case.unread else not unread, unread
     texts = [f"{hazard.name}: {hazard.text}" for hazard in found]
     assert len(texts) == len(case.expect), texts
     for text, parts in zip(texts, case.expect, strict=True):
         assert has(text, *parts), text
     assert all(hazard.place and hazard.cause and hazard.remedy for hazard in found)
+
+
+def test_the_guide_has_every_hazard() -> None:
+    """Each hazard that a case expects, by its name at the beginning, is in the table of the guide, and no other is."""
+    page = (ROOT / "docs" / "guide" / "operations.md").read_text()
+    section = page.partition("## Hazards of the site")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall("`([^`]+)`", row)}
+    found = {hazard.name for case in CASES for hazard in _found(case)[0]}
+    assert listed == found
