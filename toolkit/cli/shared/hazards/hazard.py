@@ -16,7 +16,7 @@ class Hazard:
     name: str
     """The same for all of a kind, e.g. `driver-upgrade-stuck`."""
     place: str
-    """The objects, e.g. `Node dgx01 to dgx08`; empty of what was not checked."""
+    """The objects, e.g. `Node gpu01 to gpu08`; empty of what was not checked."""
     cause: str
     remedy: str = ""
     """A sentence; empty where the cause says it."""

@@ -14,6 +14,8 @@ from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 
 Object = Mapping[str, Any]
 _LINES = 40
+_PAGE = "50"
+"""Objects of an answer: a NodeNetworkState has hundreds of kilobytes, and a request has 15 seconds."""
 
 
 class UnreadError(Exception):
@@ -89,11 +91,20 @@ class LiveCluster:
         path = kind.path(namespace)
         if path not in self._lists:
             try:
-                answer = self.cluster.get(path)
+                self._lists[path] = self._paged(path)
             except RefusedError as error:
                 raise UnreadError(f"{kind.kind}: {error.reason}") from None
-            self._lists[path] = None if answer is None else answer.get("items") or ()
         return self._lists[path]
+
+    def _paged(self, path: str) -> Sequence[Object] | None:
+        items: builtins.list[Object] = []
+        more = ""
+        while (answer := self.cluster.get(path, limit=_PAGE, **({"continue": more} if more else {}))) is not None:
+            items += answer.get("items") or ()
+            more = str(read(answer, "metadata", "continue") or "")
+            if not more:
+                return items
+        return None
 
 
 def _served(kind: Kind, objects: Sequence[Object] | None) -> Sequence[Object]:

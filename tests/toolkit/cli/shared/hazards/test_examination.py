@@ -157,6 +157,23 @@ def test_the_last_words_are_of_the_container_that_ended(tmp_path: Path) -> None:
         assert LiveCluster(Cluster(kubeconfig(tmp_path, port), "lab")).last_lines(pod, "driver") == ""
 
 
+def test_long_lists_come_in_pages(tmp_path: Path) -> None:
+    """A list of many objects is read in pages, and is whole; a second look reads none."""
+    pages = {"": (["a", "b"], "next"), "next": (["c"], "")}
+    requests: list[tuple[str, str]] = []
+
+    def respond(request: Request) -> Response:
+        names, more = pages[request.args.get("continue", "")]
+        requests.append((request.args["limit"], request.args.get("continue", "")))
+        return as_json({"metadata": {"continue": more}, "items": [{"metadata": {"name": name}} for name in names]})
+
+    with serving(respond) as port:
+        live = LiveCluster(Cluster(kubeconfig(tmp_path, port), "lab"))
+        for _ in range(2):
+            assert [node["metadata"]["name"] for node in live.list(kinds.NODE)] == ["a", "b", "c"]
+    assert requests == [("50", ""), ("50", "next")]
+
+
 def test_signs_are_modules_with_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module without the function is an error that names its file and the remedy."""
     monkeypatch.setattr("importlib.import_module", lambda _: object())
