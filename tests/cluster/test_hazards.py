@@ -59,3 +59,9 @@ def test_hazards_are_named_and_are_no_drift(planted: Lab) -> None:
     drift = planted.hpc("drift")
     assert drift.returncode == 0, drift.stdout + drift.stderr
     assert has(drift.stdout, "! Hazard: ClusterVersion version", "! Hazard: MachineConfigPool worker", "No drift")
+
+
+def test_a_way_to_other_versions_begins_with_the_hazards(planted: Lab) -> None:
+    """`upgrade check` finds nothing to do for the stack's own versions, and names the hazards first."""
+    said = planted.works("upgrade", "check")
+    assert has(said, "hazard update-blocked", "Nothing to do")

@@ -12,9 +12,8 @@ from core.wording import some
 from toolkit.cli.shared import identity, metadata, session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
-from toolkit.cli.shared.console import Cell, print_notice, print_parts, print_text, show_rows, styled
-from toolkit.cli.shared.hazards import examination
-from toolkit.cli.shared.hazards.hazard import Hazard
+from toolkit.cli.shared.console import Cell, print_notice, print_parts, show_rows, styled
+from toolkit.cli.shared.hazards import examination, hazard_text
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.preflight import constraints, operator_channels
 from toolkit.cli.shared.stack import Stack
@@ -86,7 +85,7 @@ def show_overview(overview: Overview) -> None:
     )
     for text in overview.failing:
         print_parts(styled("failing", "red"), f" {text}")
-    _show_hazards(overview.hazards)
+    hazard_text.show(overview.hazards)
     show_rows(
         "Tenants",
         ("namespace", "user ids", "claims", "GPUs in use"),
@@ -128,19 +127,6 @@ def show_overview(overview: Overview) -> None:
     for job in overview.jobs:
         for text in job.hindrances:
             print_parts(styled("waiting", "yellow"), f" {job.namespace}/{job.name}: {text}")
-
-
-def _show_hazards(hazards: Sequence[Hazard]) -> None:
-    """Print each hazard with its remedy below it, and what could not be checked in a line."""
-    for hazard in hazards:
-        if hazard.undetermined:
-            print_text(examination.unchecked([hazard]))
-            continue
-        print_parts(styled("hazard", "yellow"), f" {hazard.name}: {hazard.place}: {hazard.cause}")
-        if hazard.remedy:
-            print_text(f"  {hazard.remedy}")
-    if hazards:
-        print_text("")
 
 
 def _show_nodes(nodes: Sequence[Node], expected: Container[str]) -> None:

@@ -10,6 +10,7 @@ import yaml
 from stacks.transitions import COMPONENTS, State, Verdict, minor
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_parts, print_text, print_warning, show_rows, styled
+from toolkit.cli.shared.hazards import hazard_text
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption, print_json
 from toolkit.cli.upgrade import ends, path
 from toolkit.cli.upgrade.ends import End
@@ -61,8 +62,9 @@ def command(
 ) -> None:
     """Show the steps from the versions that run to others.
 
-    Each has a verdict of its vendor, what to do before and after, what it restarts, and what it changes in the
-    settings. Changes nothing. Exit status 1 where a step is not supported.
+    Before them come the hazards that the cluster shows. Each step has a verdict of its vendor, what to do before and
+    after, what it restarts, and what it changes in the settings. Changes nothing. Exit status 1 where a step is not
+    supported.
     """
     stack = stacks.read(stack_name, name)
     start = ends.start(source, stack)
@@ -90,6 +92,7 @@ def _show(start: End, aim: End, rows: Sequence[_Row], options: str) -> None:
         print_warning(f"not read: {text}")
     for text in _ended(start):
         print_warning(text)
+    hazard_text.show(start.hazards)
     if not rows:
         print_text(f"Nothing to do: {start.words} has the versions of {aim.words}.")
         return
@@ -171,6 +174,7 @@ def _ended(start: End) -> Iterator[str]:
 def _data(start: End, aim: End, rows: Sequence[_Row]) -> dict[str, Any]:
     return {
         "from": {"what": start.words, "versions": dict(start.versions), "unread": list(start.unread)},
+        "hazards": hazard_text.data(start.hazards),
         "to": {"what": aim.words, "versions": dict(aim.versions)},
         "ended": list(_ended(start)),
         "supported": not any(row.refused for row in rows),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from stacks.settings.platform import Settings
 from stacks.transitions import COMPONENTS, OPENSHIFT, minor
 from toolkit.cli.shared import session
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.hazards import examination
+from toolkit.cli.shared.hazards.hazard import Hazard
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.preflight import installed_versions
 from toolkit.cli.shared.stack import Stack
@@ -34,15 +36,19 @@ class End:
     versions: Mapping[str, str]
     data: Any = None
     """The settings as they are written, where it is settings."""
-    unread: tuple[str, ...] = field(default=())
+    unread: tuple[str, ...] = ()
     """What of a cluster could not be read, and why."""
+    hazards: tuple[Hazard, ...] = ()
+    """What endangers the cluster."""
 
 
 def start(source: str, stack: Stack) -> End:
     """Return what an upgrade starts from; raise Problem where that does not say its release of OpenShift."""
     if source == CLUSTER:
-        versions, unread = installed_versions.of_cluster(session.cluster(stack))
-        end = End(f"the cluster of stack {stack.name}", versions, unread=tuple(unread))
+        served = session.cluster(stack)
+        versions, unread = installed_versions.of_cluster(served)
+        hazards = examination.examine(stack.settings, served)
+        end = End(f"the cluster of stack {stack.name}", versions, unread=tuple(unread), hazards=tuple(hazards))
     elif source == STATE:
         end = End(f"the state of stack {stack.name}", _of_state(stack))
     else:

@@ -16,10 +16,10 @@ def examine(settings: Settings, cluster: Cluster) -> list[Hazard]:
     What could not be checked is the last one, `undetermined`, with the reasons. Raises Problem where the cluster cannot
     be reached.
     """
-    return [*found(settings, LiveCluster(cluster))] if settings.has_platform else []
+    return [*of_live(settings, LiveCluster(cluster))] if settings.has_platform else []
 
 
-def found(settings: Settings, live: Live) -> Iterator[Hazard]:
+def of_live(settings: Settings, live: Live) -> Iterator[Hazard]:
     """Yield the hazards that live objects show, by the names of their modules, and what could not be checked."""
     unread: dict[str, list[str]] = {}
     for name, sign in SIGNS.items():
