@@ -59,6 +59,9 @@ DATA = (
                     "operators.coreos.com_clusterserviceversions.yaml",
                     "operators.coreos.com_installplans.yaml",
                     "operators.coreos.com_catalogsources.yaml",
+                    "operators.coreos.com_operatorconditions.yaml",
+                    "operators.coreos.com_operators.yaml",
+                    "operators.coreos.com_olmconfigs.yaml",
                 ),
             ),
             Source(

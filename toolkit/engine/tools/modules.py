@@ -22,6 +22,8 @@ from toolkit.engine.tools.versions import (
     MPI_OPERATOR_V2BETA1,
     NFD,
     NFD_MODULE,
+    OLM,
+    OLM_MODULE,
     PULUMI,
     TRAINER,
     TRAINER_MODULE,
@@ -149,6 +151,40 @@ MODULES = (
             # Its health check would listen on all interfaces.
             Replacement(
                 NFD_MODULE, "pkg/nfd-master/nfd-master.go", '":%d", m.args.Port', '"127.0.0.1:%d", m.args.Port'
+            ),
+        ),
+    ),
+    Module(
+        "operator-lifecycle-manager",
+        OLM,
+        (
+            *(
+                Binary(
+                    name,
+                    f"{OLM_MODULE}/cmd/{name}",
+                    ("--version",),
+                    re.compile(rf"^OLM version: {re.escape(OLM)}$", re.M),
+                )
+                for name in ("olm", "catalog")
+            ),
+            Binary(
+                "operator-catalogues",
+                ".",
+                ("-version",),
+                re.compile(rf"^operator-catalogues {re.escape(OLM)}$", re.M),
+            ),
+        ),
+        ((f"{OLM_MODULE}/pkg/version.OLMVersion", OLM),),
+        replacements=(
+            # Health and metrics would be on all interfaces, and both operators would have the same port.
+            Replacement(OLM_MODULE, "pkg/lib/server/server.go", 'return ":8080"', 'return "127.0.0.1:0"'),
+            # Without it a client makes 5 requests a second, and a plan comes 8 s after its Subscription. The other
+            # operator has no limit.
+            Replacement(
+                OLM_MODULE,
+                "pkg/controller/operators/catalog/operator.go",
+                "\t// Create a new client for OLM types (CRs)\n",
+                "\tconfig.QPS = -1\n",
             ),
         ),
     ),

@@ -194,6 +194,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
         "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
         "node-feature-discovery": "sigs.k8s.io/node-feature-discovery v{}",
+        "operator-lifecycle-manager": "github.com/operator-framework/operator-lifecycle-manager v{}",
         "kueue": "sigs.k8s.io/kueue v{}",
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
