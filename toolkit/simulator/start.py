@@ -9,7 +9,7 @@ from core.progress import Progress, Step
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.modules import KUBERNETES_COMMANDS, kubernetes_tool
-from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, MPI_OPERATORS
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, MPI_OPERATORS, OLM_TOOLS
 from toolkit.simulator import state as states
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
@@ -21,7 +21,7 @@ from toolkit.simulator.pods import condition
 from toolkit.simulator.processes import configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.processes.supervisor import Command, Processes
-from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, ClusterSpec, PortNumbers, State
+from toolkit.simulator.state import CATALOGUES, CONTROLLERS, LISTENERS, METRICS, ClusterSpec, PortNumbers, State
 from toolkit.simulator.status import end_failed_start
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
@@ -52,7 +52,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     parts = (*BARE_TOOLS, *(NODE_TOOLS if spec.schedules else ()))
     return (
         *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
-        *((MPI_OPERATORS[spec.mpi], *NFD_TOOLS) if spec.actors else ()),
+        *((MPI_OPERATORS[spec.mpi], *OLM_TOOLS, *NFD_TOOLS) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
         *(GPU_OPERATOR_TOOLS if spec.gpu_operator and spec.actors else ()),
         *(("kubectl",) if spec.suite and spec.actors else ()),
@@ -103,7 +103,7 @@ def choose_ports(earlier: PortNumbers | None, busy: frozenset[str]) -> PortNumbe
             " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
         )
     owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
-    owner |= dict.fromkeys((*CONTROLLERS, METRICS), "actors")
+    owner |= dict.fromkeys((*CONTROLLERS, *CATALOGUES.values(), METRICS), "actors")
     numbers = earlier.model_dump()
     for name, process in owner.items():
         if name == "api":
@@ -186,7 +186,8 @@ class _Start:
 
     def _bootstrap(self, api: Api) -> None:
         webhook = admission.webhook(self._state.ports.admission, self._pki.ca.read_bytes())
-        current = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook)
+        catalogues = self._state.catalogues
+        current = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook, catalogues)
         if self._state.bootstrap == current and "kube-apiserver" not in self._started:
             return
         bootstrap(
@@ -195,6 +196,7 @@ class _Start:
             api=api,
             kubelet_port=self._state.ports.kubelet,
             webhook=webhook,
+            catalogues=catalogues,
             step=self._step,
         )
         self._state = self._state.model_copy(update={"bootstrap": current})

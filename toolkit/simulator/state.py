@@ -112,7 +112,10 @@ class PortNumbers(Model):
     discover: int = Field(default=0, description="of Spectrum Discover; 0 until it is drawn")
     scale_gui: int = Field(default=0, description="of the GUI of Storage Scale; 0 until it is drawn")
     metrics: int = Field(default=0, description="of metrics, for a Prometheus; 0 until it is drawn")
-    kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
+    certified_operators: int = Field(default=0, description="of a catalogue; 0 until it is drawn, as below")
+    community_operators: int = Field(default=0, description="of a catalogue")
+    redhat_operators: int = Field(default=0, description="of a catalogue")
+    kueue: int = Field(default=0, description="of Kueue's webhooks")
     jobset: int = Field(default=0, description="of JobSet's webhooks")
 
 
@@ -128,6 +131,10 @@ LISTENERS = {
 """Process -> the port on which it is called."""
 CONTROLLERS = ("kueue", "jobset")
 """Controllers, children of the actors, whose webhooks are called on loopback, at the port of their name."""
+CATALOGUES = {
+    name: name.replace("-", "_") for name in ("certified-operators", "community-operators", "redhat-operators")
+}
+"""Catalogue of operators that every cluster has -> the port at which a child of the actors serves it."""
 METRICS = "metrics"
 """The port of the actors' own server, which exporters' metrics are read from."""
 
@@ -146,6 +153,11 @@ class State(Model):
     def server(self) -> str:
         """Address of the API server."""
         return f"https://127.0.0.1:{self.ports.api}"
+
+    @property
+    def catalogues(self) -> dict[str, int]:
+        """Catalogue of operators -> its port on loopback."""
+        return {name: getattr(self.ports, field) for name, field in CATALOGUES.items()}
 
     @property
     def object_store(self) -> str | None:

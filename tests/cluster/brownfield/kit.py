@@ -23,6 +23,8 @@ _LEFT_OUT = (
     *("SubjectAccessReview", "Binding"),
 )
 """Kinds of objects that controllers make and change as they like, and those that no one can list."""
+_OLM = ("olm.", "operators.coreos.com/")
+"""Prefixes of labels and annotations by which OLM marks what belongs to operators and their groups."""
 Live = dict[str, dict[str, Any]]
 
 
@@ -78,7 +80,7 @@ class Used:
         for kind in (each for each in EVERY if each.kind not in _LEFT_OUT):
             for item in (self.api.get(kind.path()) or {"items": ()})["items"]:
                 body = {**item, "kind": kind.kind}
-                if "ownerReferences" not in body["metadata"]:
+                if "ownerReferences" not in body["metadata"] and not _is_olms(body):
                     live[named(body)] = stable(body)
         return live
 
@@ -119,9 +121,18 @@ def named(body: dict[str, Any]) -> str:
     return "/".join(filter(None, (body["kind"], metadata.get("namespace"), metadata["name"])))
 
 
+def _is_olms(body: dict[str, Any]) -> bool:
+    """Return whether OLM makes an object, and changes it with what an operator's group provides."""
+    return "olm.owner" in (body["metadata"].get("labels") or {})
+
+
 def stable(body: dict[str, Any]) -> dict[str, Any]:
     """Return an object but for its status and what the server counts."""
     metadata = {key: value for key, value in body["metadata"].items() if key not in _SERVERS}
+    for marks in ("labels", "annotations"):
+        metadata[marks] = {key: text for key, text in (metadata.get(marks) or {}).items() if not key.startswith(_OLM)}
+    if "aggregationRule" in body:  # a controller fills it in
+        body = {**body, "rules": []}
     if body.get("kind") == kinds.CLUSTER_SERVICE_VERSION.kind:
         texts = metadata.get("annotations", {}).items()
         metadata["annotations"] = {key: text for key, text in texts if not key.startswith(_WAITS)}

@@ -6,7 +6,6 @@ from core.apis import kinds
 from tests.cluster.todays_nodes.site import CLUSTER, CSI, FORMER, NODES, Site
 from tests.support import platform
 from toolkit.simulator import pods
-from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 
@@ -54,6 +53,12 @@ def test_the_driver_of_today_adopts_the_object(site: Site) -> None:
 
 
 def test_an_object_of_the_former_driver_is_refused(site: Site) -> None:
-    """An object of driver 2.0 is refused by the definition of version 3."""
-    with pytest.raises(ApiError, match="localScaleCluster"):
-        site.api.create(kinds.CSI_SCALE_OPERATOR, platform.scale() | {"metadata": {"name": "old"}}, CSI)
+    """Today's operator does nothing for an object of driver 2.0, and says what it lacks."""
+    site.api.create(kinds.CSI_SCALE_OPERATOR, platform.scale() | {"metadata": {"name": "old"}}, CSI)
+
+    def why() -> list[str]:
+        status = site.api.get(kinds.CSI_SCALE_OPERATOR, "old", CSI).get("status") or {}
+        return [condition["message"] for condition in status.get("conditions") or []]
+
+    assert site.api.eventually(why) == ["spec.localScaleCluster is missing"]
+    site.api.delete(kinds.CSI_SCALE_OPERATOR, "old", CSI)

@@ -8,12 +8,21 @@ from typing import get_args
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, OLM_TOOLS
 from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
 from toolkit.simulator.home import Layout
-from toolkit.simulator.state import CONTROLLERS, ClusterSpec, JobController, Kubernetes, NodeSpec, PortNumbers, State
+from toolkit.simulator.state import (
+    CATALOGUES,
+    CONTROLLERS,
+    ClusterSpec,
+    JobController,
+    Kubernetes,
+    NodeSpec,
+    PortNumbers,
+    State,
+)
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 
@@ -60,6 +69,12 @@ def test_a_cluster_has_the_mpi_operator_of_its_generation() -> None:
     assert [name for name in starting.needed_tools(today) if name.startswith("mpi-")] == ["mpi-operator-v2beta1"]
 
 
+def test_a_cluster_with_actors_has_olm() -> None:
+    """OLM's operators and the server of catalogues are of a cluster that installs operators, and of no bare one."""
+    assert {*OLM_TOOLS} <= {*starting.needed_tools(ClusterSpec())}
+    assert not {*OLM_TOOLS} & {*starting.needed_tools(ClusterSpec(actors=False))}
+
+
 def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None:
     """A cluster without them needs none of their tools; one with Kueue needs its command and manifests."""
     every = {tool for found in JOB_CONTROLLERS.values() for tool in found}
@@ -69,7 +84,7 @@ def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None
     made = {"cert-manager", "cert-manager-manifests", "cert-manager-chart"}
     assert every & {*starting.needed_tools(ClusterSpec(job_controllers=("cert_manager",)))} == made
     assert {*CONTROLLERS} < {*get_args(JobController)} == {*JOB_CONTROLLERS}
-    assert {*CONTROLLERS} <= {*PortNumbers.model_fields}
+    assert {*CONTROLLERS, *CATALOGUES.values()} <= {*PortNumbers.model_fields}
 
 
 def test_a_suite_needs_kubectl() -> None:

@@ -13,6 +13,8 @@ JOB_CONTROLLERS = {
     "cert_manager": ("cert-manager", "cert-manager-manifests", "cert-manager-chart"),
 }
 """Controller of jobs, or what it needs, that a stack may install -> its tools."""
+OLM_TOOLS = ("operator-catalogues", "olm", "catalog")
+"""In the order in which they start."""
 GPU_OPERATOR_TOOLS = ("gpu-operator", "gpu-operator-files")
 USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
 """Tools that are built by default."""

@@ -74,32 +74,20 @@ KUBELET = Identity(
     ),
 )
 
+# The real one has every right, as it gives operators what their bundles ask for (deploy/chart/templates of OLM).
 OLM = Identity(
     name="olm",
     namespace="openshift-operator-lifecycle-manager",
     account="olm-operator-serviceaccount",
+    rules=(Rule(("*",), ("*",), ("*",)),),
+)
+PACKAGE_SERVER = Identity(
+    name="package-server",
+    namespace="openshift-operator-lifecycle-manager",
+    account="packageserver",
     rules=(
-        Rule(
-            (kinds.SUBSCRIPTION.group,),
-            ("subscriptions", "installplans", "clusterserviceversions", "operatorgroups", "catalogsources"),
-            OWN,
-        ),
-        Rule(
-            (kinds.SUBSCRIPTION.group,),
-            ("subscriptions/status", "installplans/status", "clusterserviceversions/status", "operatorgroups/status"),
-            ("get", "update", "patch"),
-        ),
+        Rule((kinds.CATALOG_SOURCE.group,), (kinds.CATALOG_SOURCE.plural,), READ),
         Rule((kinds.PACKAGE_MANIFEST.group,), (kinds.PACKAGE_MANIFEST.plural,), OWN),
-        Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
-        # escalate and bind: OLM gives operators what their package asks for, which is more than OLM itself has.
-        Rule(
-            (kinds.CLUSTER_ROLE.group,),
-            ("clusterroles", "clusterrolebindings", "roles", "rolebindings"),
-            (*OWN, "escalate", "bind"),
-        ),
-        Rule(("",), ("serviceaccounts",), OWN),
-        Rule(("",), ("namespaces",), READ),
-        Rule((kinds.DEPLOYMENT.group,), (kinds.DEPLOYMENT.plural,), OWN),
     ),
 )
 
@@ -212,7 +200,7 @@ KUBE_STATE_METRICS = Identity(
 )
 
 IDENTITIES: tuple[Identity, ...] = (
-    *(KUBELET, OLM, MACHINE_CONFIG, BUILDS, NAMESPACE_SECURITY, MULTUS),
+    *(KUBELET, OLM, PACKAGE_SERVER, MACHINE_CONFIG, BUILDS, NAMESPACE_SECURITY, MULTUS),
     *(SCC_ADMISSION, SIM_FILES, SERVICE_CA, SERVICE_NETWORK),
     *(PROMETHEUS_OPERATOR, PROMETHEUS, KUBE_STATE_METRICS),
 )

@@ -24,6 +24,7 @@ from toolkit.simulator.actors.provisioning import SimFiles
 from toolkit.simulator.actors.running_actors import RunningActors
 from toolkit.simulator.actors.runtime import Runtime, Settings
 from toolkit.simulator.actors.service_ca import ServiceCa
+from toolkit.simulator.actors.service_names import ServiceNames
 from toolkit.simulator.actors.service_network import ServiceNetwork
 from toolkit.simulator.home import Layout
 
@@ -45,7 +46,7 @@ def settings(home: Path) -> Settings:
         openshift=spec.openshift,
         tools=cluster.tools,
         hosted=spec.hosted,
-        ports=cluster.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),
+        ports=cluster.ports.model_dump(include={*state.CONTROLLERS, *state.CATALOGUES.values(), state.METRICS}),
     )
 
 
@@ -59,10 +60,13 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
         sys.exit("the API server did not answer the kubelet's first requests; see the lines above")
     logs = PodLogs(runtime)
     actors = RunningActors(runtime, logs)
+    network = ServiceNetwork(runtime)
+    names = ServiceNames(network)
     parts = (
         *(
             NamespaceSecurity(runtime),
-            Olm(runtime),
+            names,
+            Olm(runtime, names),
             PackageServer(runtime),
             *(() if chosen.hosted else (MachineConfigs(runtime), KubeletConfigs(runtime))),
             SimFiles(runtime),
@@ -71,7 +75,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
         ),
         *(
             logs,
-            ServiceNetwork(runtime),
+            network,
             DevicePlugins(runtime),
             NfdWorkers(runtime, logs),
             Kubelet(runtime, logs),

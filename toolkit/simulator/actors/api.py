@@ -29,6 +29,7 @@ TIMEOUT = (5, 30)
 CONNECTIONS = 64
 """Kept connections: one per watch, and a few for requests. More are opened and dropped as needed."""
 # Kinds that only the simulated cluster handles, beside those of `core.apis.kinds`.
+OLM_CONFIG = Kind("operators.coreos.com", "v1", "OLMConfig", "olmconfigs", "Cluster")
 EVICTION = Kind("policy", "v1", "Eviction", "evictions")
 CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
 SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")

@@ -1,57 +1,101 @@
-"""The simulated catalogue: which version of which operator a Subscription gets."""
+"""The simulated catalogues of operators, as their registry pods serve them to OLM (operator-registry, pkg/api).
 
-from core.apis.operators import is_later
+A channel is a chain: each version replaces the one before. Its head also replaces whatever is earlier than the channel
+(`skipRange`), so that a Subscription can change to a later channel; OLM goes back to none.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+
 from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.package import Bundle, Package
 from toolkit.simulator.actors.packages import packages
+from toolkit.simulator.actors.versions import cluster_service_version, number
 
+EMPTY = ""
+"""The catalogue of images that nothing is known of: they serve it, and offer nothing."""
 _INDEXES = {f"{owner}-operator-index": f"{owner}-operators" for owner in ("certified", "community", "redhat")}
 """Images of the catalogues, by the last part of their names -> the catalogue as OpenShift names it."""
 
 
 def content(source: Object) -> str:
     """Return which catalogue a CatalogSource has: one that mirrors an index image has what that has."""
-    return _INDEXES.get(pods.basename(source["spec"].get("image") or ""), str(source["metadata"]["name"]))
+    image = source["spec"].get("image")
+    return of_images([image]) if image else str(source["metadata"]["name"])
 
 
-class NotInCatalogueError(ValueError):
-    """A subscription asks for what the catalogue does not have; the text is as OLM words it."""
+def of_images(images: Collection[str]) -> str:
+    """Return which catalogue one of the images of a registry pod has; EMPTY where none is of a known index."""
+    indexes = (_INDEXES.get(pods.basename(image)) for image in images)
+    return next((index for index in indexes if index), EMPTY)
 
 
-def next_version(spec: Object, installed: str | None, catalogue: str = "") -> str | None:
-    """Return the version that a Subscription with this `spec` installs next, None when it has the channel's last.
+def served(ports: Mapping[str, int], tools: Collection[str]) -> dict[str, Object]:
+    """Return what `operator-catalogues` serves at each port, by the catalogue's name.
 
-    `catalogue` is what its source has; empty: it has the source's name.
-
-    The first one is `startingCSV`, or the channel's last. What is later than all of the channel stays: OLM never goes
-    back. Raise NotInCatalogueError for an unknown package, source, channel or version.
+    A bundle whose definitions are those of a tool is left out where the cluster was started without it.
     """
-    name, source = spec["name"], catalogue or spec["source"]
-    package = packages().get(name)
-    if package is None or source not in package.sources:
-        offered = sorted(other.name for other in packages().values() if source in other.sources)
-        raise NotInCatalogueError(
-            f"constraints not satisfiable: no operators found in package {name} in the catalog referenced by"
-            f" subscription; catalog {source} of the simulated cluster has {', '.join(offered) or 'nothing'}"
-        )
-    channel = spec.get("channel") or next(iter(package.channels))
-    bundle = package.channels.get(channel)
-    if bundle is None:
-        raise NotInCatalogueError(
-            f"constraints not satisfiable: no operators found in channel {channel} of package {name};"
-            f" known: {', '.join(package.channels)}"
-        )
-    versions = bundle.versions
-    if installed in versions:
-        later = versions[versions.index(installed) + 1 :]
-        return later[0] if later else None
-    if installed is not None and is_later(installed, versions[-1]):
-        return None
-    # What was installed once goes on from there, whatever the subscription says of its start.
-    starting: str = (spec.get("startingCSV") if installed is None else None) or versions[-1]
-    if starting not in versions:
-        raise NotInCatalogueError(
-            f"constraints not satisfiable: no operators found with name {starting} in channel {channel} of package"
-            f" {name}; known: {', '.join(versions)}"
-        )
-    return starting
+    return {name: {"port": port, **_catalogue(name, tools)} for name, port in ports.items()}
+
+
+def _catalogue(name: str, tools: Collection[str]) -> Object:
+    offered = [package for package in packages().values() if name in package.sources]
+    channels = {
+        package.name: {
+            channel: bundle
+            for channel, bundle in package.channels.items()
+            if all(tool in tools for definition in bundle.definitions for tool in definition.tools)
+        }
+        for package in offered
+    }
+    return {
+        "packages": [_package(package, channels[package.name]) for package in offered],
+        "bundles": [
+            entry
+            for package in offered
+            for channel, bundle in channels[package.name].items()
+            for entry in bundles(package, channel, bundle)
+        ],
+    }
+
+
+def _package(package: Package, channels: Mapping[str, Bundle]) -> Object:
+    return {
+        "name": package.name,
+        "channels": [{"name": name, "csvName": bundle.versions[-1]} for name, bundle in channels.items()],
+        "defaultChannelName": next(iter(channels)),
+    }
+
+
+def bundles(package: Package, channel: str, bundle: Bundle) -> list[Object]:
+    """Return the bundles of one channel, oldest first, with their manifests inline."""
+    first, head = number(bundle.versions[0]), bundle.versions[-1]
+    former = ("", *bundle.versions)
+    definitions = [json.dumps(definition.manifest()) for definition in bundle.definitions]
+    kinds = [
+        {"group": definition.kind.group, "version": definition.kind.version, "kind": definition.kind.kind}
+        for definition in bundle.definitions
+    ]
+    plurals = [definition.kind.plural for definition in bundle.definitions]
+    return [
+        {
+            "csvName": version,
+            "packageName": package.name,
+            "channelName": channel,
+            "version": number(version),
+            "replaces": replaced,
+            "skipRange": f"<{first}" if version == head else "",
+            "csvJson": (csv := json.dumps(cluster_service_version(package, version, replaces=replaced))),
+            "object": [csv, *definitions],
+            "providedApis": [{**kind, "plural": plural} for kind, plural in zip(kinds, plurals, strict=True)],
+            "properties": [
+                {
+                    "type": "olm.package",
+                    "value": json.dumps({"packageName": package.name, "version": number(version)}),
+                },
+                *({"type": "olm.gvk", "value": json.dumps(kind)} for kind in kinds),
+            ],
+        }
+        for version, replaced in zip(bundle.versions, former, strict=False)
+    ]

@@ -105,7 +105,7 @@ class Controller(PodActor):
             cwd=self.folder,
             # A killed process of the actors must not leave a second controller behind. Nothing but one system call
             # happens between fork and exec, on a library that is loaded already.
-            preexec_fn=_die_with_parent,  # noqa: PLW1509
+            preexec_fn=die_with_parent,  # noqa: PLW1509
         )
         threading.Thread(target=self._accompanied, name=f"beside {self.tool}", daemon=True).start()
         if self.port is not None:
@@ -187,5 +187,6 @@ def _annotate(runtime: Runtime, pod: Object, changes: dict[str, str | None]) -> 
         log.warning("%s", error)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """Have a child get SIGTERM when its parent ends: for `preexec_fn`."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,201 +1,136 @@
-"""Operator Lifecycle Manager: from a Subscription to an installed operator, in the order of the field.
+"""Operator Lifecycle Manager, the real one: its two operators, and the server of the simulated catalogues.
 
-Subscription -> InstallPlan (waits for approval when Manual) -> CRDs, ClusterServiceVersion -> account, rights and
-Deployment -> the version is Succeeded when that Deployment is available. The operator itself is simulated by its pod.
+On a real cluster they are Deployments of the control plane; here they are processes beside the API server, like its
+controllers, and are started again when they end. OLM makes a pod and a Service of each CatalogSource with an image. The
+pod runs no program here: what its image is known to have is served in its place, and OLM reaches it by that Service.
 """
 
-import hashlib
+import json
 import logging
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from core.apis import kinds
-from core.apis.kinds import Kind
+from core.files import write_atomically
+from toolkit.engine.tools.table import OLM_TOOLS
 from toolkit.simulator import pods
-from toolkit.simulator.actors import catalogue, versions
-from toolkit.simulator.actors.api import ApiError, Object, now, stated
-from toolkit.simulator.actors.catalogue import NotInCatalogueError
-from toolkit.simulator.actors.informer import Informer, Key, Loop
-from toolkit.simulator.actors.packages import packages
+from toolkit.simulator.access import rbac
+from toolkit.simulator.actors import catalogue
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.controllers import die_with_parent
+from toolkit.simulator.actors.informer import Key
 from toolkit.simulator.actors.runtime import Runtime
-from toolkit.simulator.manifests import manifest, owner_reference
+from toolkit.simulator.actors.service_names import ServiceNames
+from toolkit.simulator.home import Layout
+from toolkit.simulator.processes import ports
+from toolkit.simulator.processes.ports import LOOPBACK
+from toolkit.simulator.state import CATALOGUES
 
 log = logging.getLogger(__name__)
 
-_LATEST, _AVAILABLE = "AtLatestKnown", "UpgradeAvailable"
-ORPHANS = ("", "cluster-wide rights")
-"""Key under which rights whose version is gone are looked for."""
+REGISTRY_LABEL = "olm.catalogSource"
+"""Of the pod of a CatalogSource."""
+REGISTRY_PORT = 50051
+MARKETPLACE = "openshift-marketplace"
+AGAIN_SECONDS = 1.0
+LISTEN_SECONDS = 0.05
+LOOK_SECONDS = 10.0
+LOG_BYTES = 16 * 2**20
+"""Where a log begins again: while a version waits for what it replaces, OLM writes a thousand lines a second."""
 
 
 class Olm:
-    """Works on one namespace at a time, at every change in it."""
+    """Runs `olm`, `catalog` and `operator-catalogues` until the process of the actors ends."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._api = runtime.identity("olm")
-        self._loop = Loop("olm", self._reconcile)
-        self._subscriptions = self._watch(kinds.SUBSCRIPTION)
-        self._plans = self._watch(kinds.INSTALL_PLAN)
-        self._versions = self._watch(kinds.CLUSTER_SERVICE_VERSION)
-        self._groups = self._watch(kinds.OPERATOR_GROUP)
-        self._deployments = self._watch(kinds.DEPLOYMENT)
-        self._sources = Informer(self._api, kinds.CATALOG_SOURCE, lambda *_: self._wake(), listed=self._wake)
+    def __init__(self, runtime: Runtime, names: ServiceNames) -> None:
+        self._runtime = runtime
+        self._names = names
+        self._folder = runtime.settings.home / "data" / "olm"
+        settings = runtime.settings.ports
+        self._ports = {
+            **{name: settings[field] for name, field in CATALOGUES.items()},
+            catalogue.EMPTY: ports.free(),
+        }
 
     def start(self) -> None:
-        """Start."""
-        watched = (self._subscriptions, self._plans, self._versions, self._groups, self._deployments)
-        for cache in (*watched, self._sources):
-            cache.start()
-        self._loop.start()
-        self._loop.add(ORPHANS)
+        """Start all three in the background, the server first: a client that finds none waits before it retries."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._runtime.pods.on_change(self._pod_changed)
+        threading.Thread(target=self._start, name="olm", daemon=True).start()
 
-    def _watch(self, kind: Kind) -> Informer:
-        return Informer(self._api, kind, self._changed, listed=self._wake)
+    def _start(self) -> None:
+        missing = sorted({*OLM_TOOLS} - {*self._runtime.settings.tools})
+        if missing:
+            log.warning("the simulated cluster was started without the tools %s: nothing resolves", ", ".join(missing))
+            return
+        file = self._folder / "catalogues.json"
+        write_atomically(file, json.dumps(catalogue.served(self._ports, self._runtime.settings.tools)))
+        catalogues, olm, catalog = OLM_TOOLS
+        self._run(catalogues, ["-catalogues", file])
+        while any(map(ports.is_free, self._ports.values())):
+            time.sleep(LISTEN_SECONDS)
+        self._run(olm, [f"--namespace={rbac.OLM.namespace}"])
+        self._run(catalog, [f"--namespace={MARKETPLACE}"])
 
-    def _wake(self) -> None:
-        for obj in (*self._subscriptions.items(), *self._versions.items(), *self._groups.items()):
-            self._loop.add((obj["metadata"]["namespace"], ""))
-        self._loop.add(ORPHANS)
+    def _run(self, tool: str, arguments: Sequence[str | Path]) -> None:
+        threading.Thread(target=self._keep_running, args=(tool, arguments), name=tool, daemon=True).start()
 
-    def _changed(self, key: Key, _old: Object | None, obj: Object | None) -> None:
-        self._loop.add((key[0], ""))
-        if obj is None:
-            self._loop.add(ORPHANS)
+    def _keep_running(self, tool: str, arguments: Sequence[str | Path]) -> None:
+        binary = self._runtime.settings.tools[tool]
+        while True:
+            with (self._folder / f"{tool}.log").open("ab") as output:
+                process = subprocess.Popen(
+                    [binary, *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=self._environment,
+                    cwd=self._folder,
+                    preexec_fn=die_with_parent,  # noqa: PLW1509 - as for other controllers
+                )
+            while (code := ended(process)) is None:
+                if Path(output.name).stat().st_size > LOG_BYTES:
+                    os.truncate(output.name, 0)
+            # OLM ends by itself when it has labelled what an earlier version left without labels.
+            log.warning("%s ended with %d, see %s", tool, code, output.name)
+            time.sleep(AGAIN_SECONDS)
 
-    def _reconcile(self, key: Key) -> float | None:
-        others = (self._versions, self._groups, self._plans, self._deployments, self._sources)
-        if not all(cache.synced for cache in others):
-            return None  # the last list to come wakes it
-        if key == ORPHANS:
-            self._remove_orphans()
-            return None
-        groups = self._in(self._groups, key[0])
-        for group in groups:
-            self._show_targets(group)
-        for subscription in self._in(self._subscriptions, key[0]):
-            self._advance(subscription, groups)
-        for version in self._in(self._versions, key[0]):
-            self._install(version, groups)
+    @property
+    def _environment(self) -> Mapping[str, str]:
+        return {
+            "PATH": os.environ.get("PATH", ""),
+            "GOGC": "50",
+            "TMPDIR": str(self._folder),
+            "KUBECONFIG": str(Layout(self._runtime.settings.home).identity(rbac.OLM.name)),
+            "OPERATOR_NAMESPACE": str(rbac.OLM.namespace),
+            # Names of Services mean nothing outside the cluster. Go calls loopback without it.
+            "GRPC_PROXY": f"socks5://{LOOPBACK}:{self._names.port}",
+        }
+
+    def _pod_changed(self, _key: Key, old: Object | None, pod: Object | None) -> None:
+        """Have a registry pod lead to the catalogue of its image, once it runs."""
+        for version in (old, pod):
+            if version is None or REGISTRY_LABEL not in pods.labels(version):
+                continue
+            address = (str((version.get("status") or {}).get("podIP")), REGISTRY_PORT)
+            if version is pod and pods.runs(pod):
+                self._runtime.listening[address] = self._ports[catalogue.of_images(images(pod))]
+            else:
+                self._runtime.listening.pop(address, None)
+
+
+def ended(process: subprocess.Popen[bytes]) -> int | None:
+    """Return the exit status of a process if it ends within a while, None if it runs on."""
+    try:
+        return process.wait(LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
         return None
 
-    def _in(self, cache: Informer, namespace: str) -> list[Object]:
-        return [obj for obj in cache.items() if obj["metadata"]["namespace"] == namespace and not pods.deleting(obj)]
 
-    def _advance(self, subscription: Object, groups: list[Object]) -> None:
-        """Take a Subscription one step on: resolve, plan, and install once the plan is approved.
-
-        Its states are OLM's: UpgradeAvailable while what is installed has a replacement and no plan, UpgradePending
-        while `currentCSV` is not installed, AtLatestKnown.
-        """
-        status = subscription.get("status") or {}
-        installed = status.get("installedCSV")
-        try:
-            if len(groups) != 1:
-                raise NotInCatalogueError(f"the namespace has {len(groups)} OperatorGroups; it needs exactly one")
-            target = self._next(subscription["spec"], installed)
-        except NotInCatalogueError as error:
-            self._fail(subscription, str(error))
-            return
-        if target is None:
-            self._set_status(subscription, state=_LATEST, currentCSV=installed)
-            return
-        if installed and status.get("currentCSV") != target and status.get("state") != _AVAILABLE:
-            self._set_status(subscription, state=_AVAILABLE)
-            return  # its own change wakes it
-        plan = self._plan(subscription, target)
-        pending = {"name": plan["metadata"]["name"], "namespace": plan["metadata"]["namespace"]}
-        reference = {"apiVersion": plan["apiVersion"], "kind": plan["kind"], **pending}
-        self._set_status(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
-        if not plan["spec"]["approved"]:
-            self._phase(plan, "RequiresApproval")
-            return
-        self._execute(subscription, plan, target, groups[0]["metadata"]["name"], installed)
-
-    def _next(self, spec: Object, installed: str | None) -> str | None:
-        source = self._sources.get(spec["source"], spec["sourceNamespace"])
-        return catalogue.next_version(spec, installed, catalogue.content(source) if source else "")
-
-    def _plan(self, subscription: Object, target: str) -> Object:
-        meta = subscription["metadata"]
-        name = f"install-{hashlib.sha256((meta['uid'] + target).encode()).hexdigest()[:5]}"
-        if (plan := self._plans.get(name, meta["namespace"])) is not None:
-            return plan
-        approval = subscription["spec"].get("installPlanApproval", "Automatic")
-        spec = {
-            "approval": approval,
-            "approved": approval == "Automatic",
-            "clusterServiceVersionNames": [target],
-        }
-        owners = [owner_reference(subscription, controller=False)]
-        body = manifest(kinds.INSTALL_PLAN, name, meta["namespace"], owners=owners, spec=spec)
-        try:
-            return self._api.create(kinds.INSTALL_PLAN, body, meta["namespace"])
-        except ApiError as error:
-            if error.conflict:
-                return self._api.get(kinds.INSTALL_PLAN, name, meta["namespace"])
-            raise
-
-    def _execute(self, subscription: Object, plan: Object, target: str, group: str, installed: str | None) -> None:
-        namespace = subscription["metadata"]["namespace"]
-        package = packages()[subscription["spec"]["name"]]
-        self._phase(plan, "Installing")
-        for definition in package.bundle(target).definitions:
-            self._api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, definition.manifest())
-        self._api.apply(
-            kinds.CLUSTER_SERVICE_VERSION, versions.version(package, target, namespace, group, replaces=installed)
-        )
-        self._phase(plan, "Complete")
-        if installed:
-            self._api.delete(kinds.CLUSTER_SERVICE_VERSION, installed, namespace)
-        latest = self._next(subscription["spec"], target) is None
-        self._set_status(subscription, state=_LATEST if latest else _AVAILABLE, currentCSV=target, installedCSV=target)
-
-    def _install(self, version: Object, groups: list[Object]) -> None:
-        """Give a version what it needs to run, once, and follow its Deployment."""
-        meta = version["metadata"]
-        targets = [target for group in groups for target in group_targets(group)]
-        if (why := versions.unsupported(version, targets)) is not None:
-            self._version(version, phase="Failed", reason="UnsupportedOperatorGroup", message=why)
-            return
-        name = versions.deployment_name(version)
-        deployment = self._deployments.get(name, meta["namespace"])
-        owned = deployment is not None and pods.labels(deployment).get(versions.OWNER) == meta["name"]
-        if not owned:
-            self._version(version, phase="Installing", reason="InstallWaiting", message="")
-            for kind, body in versions.parts(version):
-                self._api.apply(kind, body)
-            return
-        available = deployment is not None and pods.condition(deployment, "Available")
-        phase, reason = ("Succeeded", "InstallSucceeded") if available else ("Installing", "InstallWaiting")
-        self._version(version, phase=phase, reason=reason, message="")
-
-    def _version(self, version: Object, **status: str) -> None:
-        done = self._api.set_status(kinds.CLUSTER_SERVICE_VERSION, version, status, lastUpdateTime=now())
-        if done is not version:
-            meta = version["metadata"]
-            log.info("%s/%s is %s", meta["namespace"], meta["name"], status["phase"])
-
-    def _set_status(self, subscription: Object, **status: object) -> None:
-        conditions = stated(subscription, {"ResolutionFailed": ("False", "", "")})
-        self._api.set_status(kinds.SUBSCRIPTION, subscription, {**status, "conditions": conditions}, lastUpdated=now())
-
-    def _fail(self, subscription: Object, why: str) -> None:
-        conditions = stated(subscription, {"ResolutionFailed": ("True", "ConstraintsNotSatisfiable", why)})
-        self._api.set_status(kinds.SUBSCRIPTION, subscription, {"conditions": conditions}, lastUpdated=now())
-
-    def _phase(self, plan: Object, phase: str) -> None:
-        if pods.phase(plan) != "Complete":
-            self._api.set_status(kinds.INSTALL_PLAN, plan, {"phase": phase, "catalogSources": []})
-
-    def _show_targets(self, group: Object) -> None:
-        self._api.set_status(kinds.OPERATOR_GROUP, group, {"namespaces": group_targets(group)}, lastUpdated=now())
-
-    def _remove_orphans(self) -> None:
-        """Delete cluster-wide rights of versions that are gone, as their namespaces cannot take them along."""
-        for kind in (kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE):
-            for obj in self._api.list(kind, selector=versions.OWNER)["items"]:
-                marks = pods.labels(obj)
-                if self._versions.get(marks[versions.OWNER], marks[versions.OWNER_NAMESPACE]) is None:
-                    self._api.delete(kind, obj["metadata"]["name"])
-
-
-def group_targets(group: Object) -> list[str]:
-    """Return the namespaces of an OperatorGroup; an empty string means all."""
-    return list((group.get("spec") or {}).get("targetNamespaces") or [""])
+def images(pod: Object) -> list[str]:
+    """Return the images of a pod; that of a catalogue is the first one's of all, or that of an init container."""
+    spec = pod["spec"]
+    return [str(container.get("image", "")) for container in (*(spec.get("initContainers") or ()), *spec["containers"])]

@@ -67,6 +67,11 @@ class Definition:
         """Name of the CustomResourceDefinition."""
         return f"{self.kind.plural}.{self.kind.group}"
 
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Tools that it is read from."""
+        return ()
+
     def _version(self, kind: Kind) -> Object:
         status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         return {
@@ -87,6 +92,11 @@ class Published(Definition):
 
     tool: str = ""
     file: str = ""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The data tool."""
+        return (self.tool,)
 
     def manifest(self) -> Object:
         """Return the CustomResourceDefinition as published, without the descriptions of fields."""

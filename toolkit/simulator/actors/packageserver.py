@@ -26,7 +26,7 @@ class PackageServer:
     """Lists every package of the simulated catalogue in the namespace of its CatalogSource."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self._api = runtime.identity("olm")
+        self._api = runtime.identity("package-server")
         self._loop = Loop("package server", self._list)
         self._sources = Informer(self._api, kinds.CATALOG_SOURCE, self._changed, listed=self._wake)
 

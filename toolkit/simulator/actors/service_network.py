@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 SERVICE_NAME = "kubernetes.io/service-name"
 CHUNK = 65536
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Refused(Exception):
@@ -50,21 +51,32 @@ class ServiceNetwork:
             host, _, port = request.split(b" ")[1].decode().rpartition(":")
             try:
                 near = await asyncio.to_thread(self._loopback_port, host, int(port))
-                far_reader, far_writer = await asyncio.open_connection(LOOPBACK, near)
+                far = await asyncio.open_connection(LOOPBACK, near)
             except (Refused, ApiError, OSError, ValueError) as error:
                 log.warning("%s:%s: %s", host, port, error)
                 writer.write(f"HTTP/1.1 503 connection refused: {error}\r\nContent-Length: 0\r\n\r\n".encode())
                 await writer.drain()
             else:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                await asyncio.gather(_pass(reader, far_writer), _pass(far_reader, writer))
-                far_writer.close()
+                await pass_both_ways((reader, writer), far)
         writer.close()
 
     def _loopback_port(self, host: str, port: int) -> int:
         if ipaddress.ip_address(host).is_loopback:
             return port
-        target = endpoint(self._api.list(SERVICE)["items"], self._slices, host, port)
+        return self._listener(self._api.list(SERVICE)["items"], host, port)
+
+    def port_of_service(self, name: str, port: int) -> int:
+        """Return the port on loopback of a Service, by `name.namespace`; raise Refused where nothing listens."""
+        services = self._api.list(SERVICE)["items"]
+        for service in services:
+            meta = service["metadata"]
+            if f"{meta['name']}.{meta['namespace']}" == name:
+                return self._listener(services, str(service["spec"].get("clusterIP")), port)
+        raise Refused(f"there is no Service {name}")
+
+    def _listener(self, services: list[Object], host: str, port: int) -> int:
+        target = endpoint(services, self._slices, host, port)
         if target not in self._listening:
             raise Refused(f"no program listens on port {target[1]} of the pod with address {target[0]}")
         return self._listening[target]
@@ -99,6 +111,13 @@ def endpoint(
         if targets and ready:
             return ready[0]["addresses"][0], targets[0]
     raise Refused(f"Service {name} has no ready endpoint")
+
+
+async def pass_both_ways(near: Stream, far: Stream) -> None:
+    """Pass on what both sides of a connection send until both have ended, and close the far one."""
+    (near_reader, near_writer), (far_reader, far_writer) = near, far
+    await asyncio.gather(_pass(near_reader, far_writer), _pass(far_reader, near_writer))
+    far_writer.close()
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

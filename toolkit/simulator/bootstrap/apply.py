@@ -22,14 +22,20 @@ PARALLEL = 4
 ESTABLISHED_SECONDS = 120.0
 
 
-def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int, webhook: Manifest) -> str:
+def fingerprint(
+    spec: ClusterSpec,
+    tools: Mapping[str, Path],
+    kubelet_port: int,
+    webhook: Manifest,
+    catalogues: Mapping[str, int],
+) -> str:
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
     chosen = spec.model_dump(
         mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes", "storage_scale", "hosted"}
     )
-    facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
+    facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook, catalogues]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
 
@@ -40,9 +46,12 @@ def bootstrap(
     api: Api,
     kubelet_port: int,
     webhook: Manifest,
+    catalogues: Mapping[str, int],
     step: Step,
 ) -> None:
     """Create what is missing and re-apply what differs, nodes included; delete nodes that are no longer in `spec`.
+
+    `catalogues` are the ports of the catalogues of operators, on loopback.
 
     Default SCCs and the pod network are only created: manual changes of them stay. The `webhook` comes last,
     and goes where there are no actors, as the process that it names runs beside them.
@@ -72,7 +81,7 @@ def bootstrap(
     version = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
     # OpenShift has it since 4.6.
     toolkit = [openshift.driver_toolkit(spec.openshift)] if spec.openshift and spec.release != "4.4" else []
-    resources = openshift.custom_resources(spec.storage_classes, hosted=spec.hosted)
+    resources = openshift.custom_resources(catalogues, spec.storage_classes, hosted=spec.hosted)
     for manifest in (*resources, openshift.infrastructure(hosted=spec.hosted), openshift.proxy(), *version, *toolkit):
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):

@@ -1,6 +1,6 @@
 """The objects of a fresh OpenShift cluster, as far as the platform meets them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from core.apis import kinds
@@ -14,15 +14,17 @@ from core.apis.names import (
     PROXY,
 )
 from core.yaml import text as yaml_text
+from toolkit.simulator.actors.api import OLM_CONFIG
 from toolkit.simulator.actors.package import TEXT, Definition, structure
 from toolkit.simulator.manifests import Manifest, manifest, simulated_by
 from toolkit.simulator.names import FILES_CLASS, FILES_PROVISIONER, system_version
 from toolkit.simulator.performance.job import POD_MTU
+from toolkit.simulator.processes.ports import LOOPBACK
 
 OWN_KINDS = {
     kind.kind: kind
     for kind in (
-        *(kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PROXY),
+        *(kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, OLM_CONFIG, kinds.PROXY),
         kinds.MUTATING_WEBHOOK_CONFIGURATION,
     )
 }
@@ -42,7 +44,7 @@ NAMESPACES = (
     "openshift-service-ca",
 )
 MARKETPLACE = "openshift-marketplace"
-CATALOGUES = {
+TITLES = {
     "certified-operators": "Certified Operators",
     "community-operators": "Community Operators",
     "redhat-operators": "Red Hat Operators",
@@ -79,11 +81,17 @@ def definitions(folders: tuple[Path, ...], *, hosted: bool = False) -> list[Mani
     return [*published, *(definition.manifest() for definition in (network, *kept)), *reported]
 
 
-def custom_resources(storage_classes: Iterable[str] = (), *, hosted: bool = False) -> list[Manifest]:
-    """Return the machine config pools, the operator catalogues and the simulated classes of storage."""
-    catalogues = (_catalogue(name, title) for name, title in CATALOGUES.items())
+def custom_resources(
+    catalogues: Mapping[str, int], storage_classes: Iterable[str] = (), *, hosted: bool = False
+) -> list[Manifest]:
+    """Return the machine config pools, the operator catalogues and the simulated classes of storage.
+
+    `catalogues` are the ports of the catalogues, on loopback.
+    """
+    sources = (_catalogue(name, TITLES[name], port) for name, port in catalogues.items())
+    olm = manifest(OLM_CONFIG, "cluster", spec={})
     pools = () if hosted else map(_pool, POOLS)
-    return [*pools, *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
+    return [*pools, olm, *sources, *map(_files_class, (FILES_CLASS, *storage_classes))]
 
 
 def _reported_definition(kind: kinds.Kind) -> Manifest:
@@ -138,9 +146,10 @@ def _pool(role: str) -> Manifest:
     return manifest(kinds.MACHINE_CONFIG_POOL, role, labels={MACHINE_CONFIG_POOL + role: ""}, spec=spec)
 
 
-def _catalogue(name: str, title: str) -> Manifest:
-    # Simulated: the catalogue's contents are those of the OLM actor, nothing is pulled from anywhere.
-    spec = {"sourceType": "grpc", "displayName": title, "publisher": "simulated"}
+def _catalogue(name: str, title: str, port: int) -> Manifest:
+    # Simulated: on a real cluster it has an image, and its pod serves the catalogue.
+    address = f"{LOOPBACK}:{port}"
+    spec = {"sourceType": "grpc", "address": address, "displayName": title, "publisher": "simulated"}
     return manifest(kinds.CATALOG_SOURCE, name, MARKETPLACE, spec=spec)
 
 

@@ -52,8 +52,10 @@ def test_kubeconfigs_and_tokens(tmp_path: Path) -> None:
 
 
 def test_no_identity_has_everything() -> None:
-    """No role of an identity grants everything."""
+    """No role of an identity grants everything, but OLM's, which has to grant what any operator asks for."""
     for manifest in rbac.manifests():
+        if manifest["metadata"]["name"] == rbac.OLM.role:
+            continue
         for rule in manifest.get("rules", ()):
             assert "*" not in (*rule["apiGroups"], *rule["resources"], *rule["verbs"]), manifest["metadata"]["name"]
 

@@ -1,76 +1,84 @@
 """The simulated catalogue."""
 
+import json
 from typing import Any
 
 import pytest
 import yaml
 
-from core.apis import kinds
 from core.apis.operators import OPERATORS, Operator
+from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS
 from toolkit.simulator import names
 from toolkit.simulator.actors import catalogue, running_actors, versions
-from toolkit.simulator.actors.catalogue import NotInCatalogueError
 from toolkit.simulator.actors.package import Bundle, Package
 from toolkit.simulator.actors.packages import packages
 from toolkit.simulator.processes import configurations
+from toolkit.simulator.state import CATALOGUES
 
 BUNDLES = [(package, bundle) for package in packages().values() for bundle in package.channels.values()]
 each_bundle = pytest.mark.parametrize(("package", "bundle"), BUNDLES, ids=lambda each: getattr(each, "name", None))
+PORTS = {**dict.fromkeys(CATALOGUES, 1), catalogue.EMPTY: 2}
 
 
-def spec(**changes: str) -> dict[str, Any]:
-    """Return a Subscription's spec."""
-    return {"name": "nfd", "source": "redhat-operators", "channel": "4.4", **changes}
+def channel(package: str, name: str) -> list[dict[str, Any]]:
+    """Return the bundles of a channel."""
+    found = packages()[package]
+    return catalogue.bundles(found, name, found.channels[name])
 
 
-def test_first_version_is_the_starting_one_or_the_last() -> None:
-    """The requested version is installed."""
-    old, new = packages()["nfd"].channels["4.4"].versions
-    assert catalogue.next_version(spec(), None) == new
-    assert catalogue.next_version(spec(startingCSV=old), None) == old
-    assert catalogue.next_version(spec(startingCSV=old), old) == new
-    assert catalogue.next_version(spec(), new) is None
+def test_a_channel_is_a_chain() -> None:
+    """Each version replaces the one before; the head alone also replaces what is earlier than the channel."""
+    first, head = channel("nfd", "4.4")
+    assert (first["replaces"], head["replaces"]) == ("", first["csvName"])
+    assert (first["skipRange"], head["skipRange"]) == ("", f"<{first['version']}")
+    assert first["version"] == "4.4.0-202006011320"
+    csv = json.loads(head["csvJson"])
+    assert (csv["metadata"]["name"], csv["spec"]["replaces"]) == (head["csvName"], first["csvName"])
+    assert "namespace" not in csv["metadata"]
+    (definition,) = packages()["nfd"].channels["4.4"].definitions
+    assert [json.loads(obj)["metadata"]["name"] for obj in head["object"]] == [head["csvName"], definition.name]
+    assert head["properties"][1] == {
+        "type": "olm.gvk",
+        "value": json.dumps(
+            {"group": "nfd.openshift.io", "version": "v1alpha1", "kind": "NodeFeatureDiscovery"},
+        ),
+    }
 
 
 def test_a_mirror_has_what_its_index_has() -> None:
-    """A CatalogSource of another name offers what the catalogue does whose index image it mirrors."""
+    """A CatalogSource of another name offers what the catalogue does whose index image it mirrors; others nothing."""
     image = "mirror.example.com/redhat/redhat-operator-index:v4.20"
-    mirror = {"metadata": {"name": "cs-redhat"}, "spec": {"image": image}}
+    mirror: dict[str, Any] = {"metadata": {"name": "cs-redhat"}, "spec": {"image": image}}
     assert catalogue.content(mirror) == "redhat-operators"
-    mirrored = spec(source="cs-redhat")
-    assert catalogue.next_version(mirrored, None, catalogue.content(mirror)) == catalogue.next_version(spec(), None)
-    with pytest.raises(NotInCatalogueError):
-        catalogue.next_version(mirrored, None, catalogue.content({**mirror, "spec": {}}))
+    assert catalogue.content({"metadata": {"name": "redhat-operators"}, "spec": {}}) == "redhat-operators"
+    assert catalogue.content({**mirror, "spec": {"image": "site.example.com/own:v1"}}) == catalogue.EMPTY
+    assert catalogue.of_images(["registry/opm:latest", image]) == "redhat-operators"
 
 
-def test_another_channel_goes_on_from_what_is_installed() -> None:
-    """An upgrade goes on though the Subscription names a startingCSV."""
-    scale = packages()["ibm-spectrum-scale-csi-operator"]
-    (former,), (today,) = (bundle.versions for bundle in scale.channels.values())
-    wanted = {"name": scale.name, "source": "certified-operators", "channel": "v3.1", "startingCSV": former}
-    assert catalogue.next_version(wanted, former) == today
-    assert catalogue.next_version({**wanted, "channel": "stable"}, today) is None, "OLM goes back"
+def test_each_catalogue_offers_its_packages_at_its_port() -> None:
+    """A package is in the catalogues that it names, with its channels and the default one, and in no other."""
+    served = catalogue.served(PORTS, GPU_OPERATOR_TOOLS[:1])
+    assert {name: part["port"] for name, part in served.items()} == PORTS
+    offered = {name: [package["name"] for package in part["packages"]] for name, part in served.items()}
+    assert offered["community-operators"] == ["ibm-spectrum-scale-csi-operator", "special-resource-operator"]
+    assert offered[catalogue.EMPTY] == []
+    (nfd,) = (package for package in served["redhat-operators"]["packages"] if package["name"] == "nfd")
+    assert (nfd["defaultChannelName"], [entry["name"] for entry in nfd["channels"]]) == ("stable", ["stable", "4.4"])
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"name": "nothing"}, "package nothing"),
-        ({"source": "certified-operators"}, "catalog certified-operators"),
-        ({"channel": "9.9"}, "channel 9.9"),
-        ({"startingCSV": "nfd.v0"}, "name nfd.v0"),
-    ],
-)
-def test_what_is_not_there_is_refused(changes: dict[str, str], complaint: str) -> None:
-    """A Subscription of an unknown package installs nothing."""
-    with pytest.raises(NotInCatalogueError, match=complaint):
-        catalogue.next_version(spec(**changes), None)
+def test_a_bundle_needs_the_tool_that_its_definitions_are_of() -> None:
+    """A cluster without the real GPU Operator's files offers no channel of it, and all others."""
+    without = catalogue.served(PORTS, ())["certified-operators"]
+    (gpus,) = (package for package in without["packages"] if package["name"] == "gpu-operator-certified")
+    offered = [name for name in packages()[gpus["name"]].channels if name != "v25.3"]
+    assert [entry["name"] for entry in gpus["channels"]] == offered
+    assert "v25.3" not in {bundle["channelName"] for bundle in without["bundles"]}
 
 
 @each_bundle
 def test_every_operator_is_played_and_may_own_its_kind(package: Package, bundle: Bundle) -> None:
     """Every operator has an actor for its image, and rights on its kinds."""
-    csv = versions.version(package, bundle.versions[-1], "ns", "group", replaces=None)
+    csv = versions.cluster_service_version(package, bundle.versions[-1])
     pod = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]
     assert running_actors.actor_of(pod) is not None
     rights = {(group, resource) for rule in bundle.rules for group in rule.groups for resource in rule.resources}
@@ -113,27 +121,6 @@ def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
     assert made["spec"]["scope"] == "Namespaced"
 
 
-def test_parts_of_a_version_belong_to_it() -> None:
-    """All that OLM makes is removed with the version: cluster-wide rights have labels, the rest an owner."""
-    csv = versions.version(
-        packages()["special-resource-operator"], "special-resource-operator.v0.0.1", "ns", "group", replaces=None
-    )
-    csv["metadata"]["uid"] = "u"
-    made = versions.parts(csv)
-    assert [kind for kind, _ in made] == [
-        kinds.SERVICE_ACCOUNT,
-        kinds.CLUSTER_ROLE,
-        kinds.CLUSTER_ROLE_BINDING,
-        kinds.DEPLOYMENT,
-    ]
-    for kind, body in made:
-        assert body["metadata"]["labels"] == {
-            versions.OWNER: "special-resource-operator.v0.0.1",
-            versions.OWNER_NAMESPACE: "ns",
-        }
-        assert ("ownerReferences" in body["metadata"]) == (kind.scope == "Namespaced")
-
-
 def test_stages_select_on_the_runtimes_annotations() -> None:
     """A stage's patches name the pod's version, and cannot overtake those of a later one."""
     text = "\n---\n".join(file.read_text() for file in configurations.stages())
@@ -152,22 +139,11 @@ def test_objects_of_2020_survive_the_operator_of_today() -> None:
     assert old.name == new.name
     versions_of = {each["name"]: each["storage"] for each in new.manifest()["spec"]["versions"]}
     assert versions_of == {"v1": True, "v1alpha1": False}
-    last = nfd.channels["4.4"].versions[-1]
-    assert catalogue.next_version(spec(channel="stable"), last) == nfd.channels["stable"].versions[-1]
 
 
-@pytest.mark.parametrize(
-    ("targets", "why"),
-    [
-        (["nvidia-gpu-operator"], None),
-        (["adas"], None),
-        ([""], "AllNamespaces InstallModeType not supported, cannot configure to watch all namespaces"),
-        (["a", "b"], "MultiNamespace InstallModeType not supported, cannot configure to watch 2 namespaces"),
-    ],
-)
-def test_install_modes(targets: list[str], why: str | None) -> None:
-    """Install modes are checked: the GPU operator fails beside an OperatorGroup of all namespaces."""
-    package = packages()["gpu-operator-certified"]
-    version = package.channels["v26.7"].versions[-1]
-    csv = versions.version(package, version, "nvidia-gpu-operator", "group", replaces=None)
-    assert versions.unsupported(csv, targets) == why
+def test_every_version_has_a_number() -> None:
+    """OLM reads semantic versions; a name without one is refused."""
+    assert versions.number("nfd.4.4.0-202007240028.p0") == "4.4.0-202007240028.p0"
+    assert versions.number("gpu-operator-certified.v26.7.0") == "26.7.0"
+    with pytest.raises(ValueError, match="own-operator has no version such as"):
+        versions.number("own-operator")

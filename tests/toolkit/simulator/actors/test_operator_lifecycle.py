@@ -1,4 +1,4 @@
-"""Operators from a Subscription to a running version, on a cluster that has nothing else."""
+"""Operators from a Subscription to a running version by the real OLM, on a cluster that has nothing else."""
 
 import os
 import signal
@@ -13,6 +13,7 @@ from tests.support.clusters import FULL
 from tests.support.user import User
 from toolkit.simulator import cluster, pods
 from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.packages import packages
 from toolkit.simulator.cluster import Cluster
 from toolkit.simulator.manifests import manifest
 from toolkit.simulator.processes.supervisor import Processes
@@ -20,6 +21,7 @@ from toolkit.simulator.processes.supervisor import Processes
 pytestmark = pytest.mark.cluster
 
 FIRST, LAST = "nfd.4.4.0-202006011320", "nfd.4.4.0-202007240028.p0"
+TODAY = packages()["nfd"].channels["stable"].versions[-1]
 CSV = kinds.CLUSTER_SERVICE_VERSION
 MARKETPLACE = "openshift-marketplace"
 
@@ -83,7 +85,52 @@ def test_unknown_package_says_so(user: User) -> None:
     with subscribed(user, "typo", "nfdd"):
         user.eventually(lambda: user.condition(kinds.SUBSCRIPTION, "nfdd", "typo", "ResolutionFailed"))
         conditions = user.get(kinds.SUBSCRIPTION, "nfdd", "typo")["status"]["conditions"]
-        assert "package nfdd" in conditions[0]["message"]
+        (failed,) = (condition for condition in conditions if condition["type"] == "ResolutionFailed")
+        assert failed["reason"] == "ConstraintsNotSatisfiable"
+        assert "no operators found in package nfdd in the catalog referenced by subscription nfdd" in failed["message"]
+
+
+def test_a_later_channel_replaces_what_is_installed(user: User) -> None:
+    """A change to a later channel installs its head in the place of any earlier version; OLM never goes back."""
+
+    def status() -> Object:
+        found: Object = user.get(kinds.SUBSCRIPTION, "nfd", "channels").get("status") or {}
+        return found
+
+    with subscribed(user, "channels", "nfd", startingCSV=FIRST):
+        user.eventually(lambda: status().get("installedCSV") == LAST)
+        # OLM resolves nothing while both are there, and then not before something changes.
+        user.eventually(lambda: user.find(CSV, FIRST, "channels") is None)
+        user.patch(kinds.SUBSCRIPTION, "nfd", {"spec": {"channel": "stable"}}, "channels")
+        user.eventually(lambda: (status().get("installedCSV"), status()["state"]) == (TODAY, "AtLatestKnown"))
+        user.eventually(lambda: pods.phase(user.get(CSV, TODAY, "channels")) == "Succeeded")
+        user.eventually(lambda: user.find(CSV, LAST, "channels") is None)
+        user.patch(kinds.SUBSCRIPTION, "nfd", {"spec": {"channel": "4.4"}}, "channels")
+        user.never(lambda: status()["installedCSV"] != TODAY)
+
+
+def test_a_mode_that_the_operator_lacks_fails_its_version(user: User) -> None:
+    """The GPU Operator cannot watch all namespaces, and its version says so."""
+    package, namespace = "gpu-operator-certified", "everywhere"
+    version = packages()[package].channels["stable"].versions[-1]
+    with subscribed(user, namespace, package, channel="stable", source="certified-operators"):
+        user.eventually(lambda: pods.phase(user.get(CSV, version, namespace)) == "Succeeded")
+        user.patch(kinds.OPERATOR_GROUP, "g", {"spec": {"targetNamespaces": None}}, namespace)
+        user.eventually(lambda: pods.phase(user.get(CSV, version, namespace)) == "Failed")
+        assert user.get(CSV, version, namespace)["status"]["reason"] == "UnsupportedOperatorGroup"
+
+
+def test_a_mirrors_catalogue_is_served_by_its_pod(user: User) -> None:
+    """OLM makes a pod of a CatalogSource with an image, and installs from it what the index offers that it mirrors."""
+    image = "mirror.example.com/redhat/redhat-operator-index:v4.20"
+    mirror = manifest(kinds.CATALOG_SOURCE, "cs-redhat", MARKETPLACE, spec={"sourceType": "grpc", "image": image})
+    user.apply(kinds.CATALOG_SOURCE, mirror)
+    try:
+        user.eventually(lambda: user.pods(MARKETPLACE, "olm.catalogSource=cs-redhat"))
+        with subscribed(user, "mirrored", "nfd", source="cs-redhat", channel="stable"):
+            user.eventually(lambda: pods.phase(user.get(CSV, TODAY, "mirrored")) == "Succeeded")
+    finally:
+        user.delete(kinds.CATALOG_SOURCE, "cs-redhat", MARKETPLACE)
 
 
 def test_packages_come_and_go_with_their_catalogue(user: User) -> None:

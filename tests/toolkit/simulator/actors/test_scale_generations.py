@@ -44,7 +44,7 @@ def test_the_channel_decides_over_the_generation() -> None:
     channels = packages()["ibm-spectrum-scale-csi-operator"].channels
     assert [generation(bundle.image) for bundle in channels.values()] == [TWO, THREE]
     required = [bundle.definitions[0].spec["required"] for bundle in channels.values()]
-    assert required == [["clusters", "scaleHostpath"], ["clusters", "localScaleCluster"]]
+    assert required == [["clusters", "scaleHostpath"], ["clusters"]], "OLM would refuse the upgrade of an object of 2.0"
 
 
 def test_both_generations_have_one_name_for_their_objects() -> None:

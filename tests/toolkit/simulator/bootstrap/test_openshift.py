@@ -40,5 +40,12 @@ def test_a_hosted_control_plane_is_elsewhere() -> None:
     """Where it is hosted, OpenShift says so, and there are no pools of MachineConfigs."""
     for hosted, topology, pools in ((False, "HighlyAvailable", 2), (True, "External", 0)):
         assert openshift.infrastructure(hosted=hosted)["status"] == {"controlPlaneTopology": topology}
-        found = [each["kind"] for each in openshift.custom_resources(hosted=hosted)]
+        found = [each["kind"] for each in openshift.custom_resources({}, hosted=hosted)]
         assert found.count("MachineConfigPool") == pools
+
+
+def test_a_catalogue_has_an_address() -> None:
+    """OLM makes no pod for a CatalogSource whose catalogue is served on loopback."""
+    made = openshift.custom_resources({"redhat-operators": 20001})
+    (source,) = (each for each in made if each["kind"] == "CatalogSource")
+    assert (source["spec"]["address"], source["spec"]["displayName"]) == ("127.0.0.1:20001", "Red Hat Operators")

@@ -44,9 +44,9 @@ _RULES = (
 )
 
 
-def _bundle(version: str, registry: str, required: str, **properties: Object) -> Bundle:
-    """Return a version, whose object requires a field beside its clusters, and has these properties."""
-    spec = structure({"clusters": list_of(_CLUSTER), required: TEXT, **properties}, "clusters", required)
+def _bundle(version: str, registry: str, *required: str, **properties: Object) -> Bundle:
+    """Return a version, whose object has these properties and its clusters, and requires the latter and `required`."""
+    spec = structure({"clusters": list_of(_CLUSTER), **properties}, "clusters", *required)
     return Bundle(
         versions=(f"ibm-spectrum-scale-csi-operator.{version}",),
         definitions=(Definition(kinds.CSI_SCALE_OPERATOR, spec),),
@@ -60,12 +60,14 @@ TWO = _bundle(
     "v2.0.0",
     "quay.io/ibm-spectrum-scale",
     "scaleHostpath",
+    scaleHostpath=TEXT,
     **{f"{part}NodeSelector": _SELECTOR for part in ("attacher", "provisioner", "plugin")},
 )
 THREE = _bundle(
     "v3.1.0",
     "icr.io/cpopen",
-    "localScaleCluster",
+    # The operator asks for it, not the definition: OLM installs none that existing objects do not satisfy.
+    localScaleCluster=TEXT,
     tolerations=list_of(structure()),
     **{f"{part}NodeSelector": _SELECTOR for part in ("plugin", *SIDECAR_ACCOUNTS)},
 )
