@@ -20,6 +20,7 @@ from toolkit.render.reference import (
     evidence,
     faults,
     markdown,
+    printed_objects,
     programs,
     releases,
     settings,
@@ -32,6 +33,7 @@ WRITERS = {
     "releases": cache(releases.pages),
     "settings": cache(settings.pages),
     "coverage": cache(coverage.pages),
+    "printed objects": cache(printed_objects.pages),
     "evidence": cache(evidence.pages),
     "faults": cache(faults.pages),
 }

@@ -14,7 +14,6 @@ from toolkit.render.reference.components import subjects
 FOLDER = ROOT / "tests" / "stacks" / "golden"
 IN_NO_STACK = {
     "NicNodePolicy": "it is for pools that differ, which tests/stacks/settings/test_resolved_pool.py declares",
-    "OwnObjects": "no stack of this repository has `objects`; tests/stacks/layers/test_own_objects.py does",
 }
 """Components that no stack of this repository declares, and what does."""
 

@@ -1,11 +1,20 @@
 """Write the reference pages, and remove those of deleted components: `python -m toolkit.render.reference`."""
 
-from toolkit.render.reference import components, coverage, evidence, faults, programs, releases, settings
+from toolkit.render.reference import (
+    components,
+    coverage,
+    evidence,
+    faults,
+    printed_objects,
+    programs,
+    releases,
+    settings,
+)
 
 
 def main() -> None:
     """Write all of them."""
-    writers = (components, programs, releases, settings, coverage, evidence, faults)
+    writers = (components, programs, releases, settings, coverage, printed_objects, evidence, faults)
     pages = {file: text for writer in writers for file, text in writer.pages().items()}
     for file, text in pages.items():
         file.parent.mkdir(exist_ok=True)
