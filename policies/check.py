@@ -47,6 +47,10 @@ class Checker:
         """The names of the rules that run."""
         return frozenset(check.rule.name for check in self._checks)
 
+    def severity(self, rule: AnyRule) -> Severity | None:
+        """Return the severity of a rule that runs; None for one that does not."""
+        return next((check.severity for check in self._checks if check.rule is rule), None)
+
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
         for declared in subjects:

@@ -103,7 +103,9 @@ class RedHatHosts(Model):
     ofed: OfedArchive | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
     selinux: Literal["enforcing", "permissive"] = Field(
-        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs"
+        default="enforcing",
+        description="permissive, which the driver container of 2020 needs, does not separate tenants: `./hpc check` "
+        "reports it without an exception to the rule selinux-enforcing",
     )
     selinux_modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
         default=(),

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
 from typing import cast
 
 from policies import exceptions
@@ -15,6 +16,7 @@ from policies.manifests.objects import Obj, items, opened
 from policies.manifests.templates import OBJECTS, process
 from policies.manifests.values import Path, Tree, read
 from policies.rule import Finding, Severity, redact, secret_texts
+from toolkit.cli.check import host_settings
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.sources import Source, StackObjects
 from toolkit.cli.check.texts import Chunk, Variables, chunks, decode
@@ -124,7 +126,8 @@ def examine_stack(
     own = {_identity(obj): obj.origin for file in files for obj in _read(file, Result(), [])}
     subjects = [Obj(obj.tree, own.get(_identity(obj)) or Origin(stack.file)) for obj in stack.declared]
     inventory = Inventory([*subjects, *stack.beside], complete=complete)
-    _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
+    of_hosts = [*host_settings.findings(stack.selinux, checker, Origin(stack.file))]
+    _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today, further=of_hosts)
     return result
 
 
@@ -137,12 +140,16 @@ def _judge(
     exempt: Sequence[RuleException],
     ended: Severity | None,
     today: date,
+    further: Sequence[Finding] = (),
 ) -> None:
+    """Note what the rules find in `subjects`, and `further` findings, where no exception covers them."""
     tally = Tally()
-    findings = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
+    found = chain(_findings(checker, subjects, inventory, result), further)
+    findings = list(exceptions.waive(found, exempt, today, tally))
     if secrets := secret_texts(subjects):
         findings = [redact(finding, secrets) for finding in findings]
-    concerning = exceptions.exceptions_of(exempt, subjects)
+    of_others = [entry for entry in exempt if any(entry.matches(finding) for finding in further)]
+    concerning = [*exceptions.exceptions_of(exempt, subjects), *of_others]
     result.findings = sorted([*_located(findings), *_ended(concerning, today, ended)], key=_order)
     if inventory.complete:
         result.notes += _unused((entry for entry in concerning if entry.rule in checker.rules), tally)

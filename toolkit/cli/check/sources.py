@@ -160,6 +160,8 @@ class StackObjects:
     """Files of the manifests of its own, whose objects are among the declared."""
     root: Path = Path()
     """The project's folder."""
+    selinux: str = "enforcing"
+    """The mode of SELinux that the hosts' playbook sets."""
 
 
 def of_stack(name: str) -> StackObjects:
@@ -186,5 +188,6 @@ def of_stack(name: str) -> StackObjects:
         together=together,
         own=own_objects.files(stack_settings.objects, ROOT),
         root=ROOT,
+        selinux=getattr(stack_settings.site.hosts, "selinux", "enforcing") if stack_settings.site else "enforcing",
         warnings=tuple(allowance.warnings(stack_settings)),
     )

@@ -214,3 +214,26 @@ def test_secrets_in_files() -> None:
     assert "has the value of password in a file" in output
     assert "[secret]" in output
     assert "hunter2" not in output
+
+
+def test_permissive_hosts_need_an_exception(tmp_path: Path) -> None:
+    """What site.hosts says of SELinux is found as a MachineConfig's would be, until an exception says why."""
+    none = tmp_path / "none.yaml"
+    none.write_text("[]")
+    status, output = _run("--stack", "redpaper-4.4", "--rules", "selinux-enforcing", "--exceptions", str(none))
+    assert status == FOUND
+    assert has(
+        output, "redpaper-4.4.yaml", "mandatory", "settings site.hosts", "sets SELinux to permissive", "an exception"
+    )
+    status, output = _run("--stack", "redpaper-4.4", "--rules", "selinux-enforcing")
+    assert status == CLEAN
+    assert "1 excepted" in output
+    ended = tmp_path / "ended.yaml"
+    ended.write_text(
+        "[{rule: selinux-enforcing, object: settings site.hosts, reason: the driver of 2020, expires: 2021-01-01}]"
+    )
+    status, output = _run("--stack", "redpaper-4.4", "--rules", "selinux-enforcing", "--exceptions", str(ended))
+    assert status == FOUND
+    assert has(output, "ended.yaml:1", "2 mandatory")
+    assert _run("--stack", "redpaper-4.4", "--rules", "gpu-limit", "--exceptions", str(none))[0] == CLEAN
+    assert _run("--stack", "h100-roce", "--rules", "selinux-enforcing", "--exceptions", str(none))[0] == CLEAN
