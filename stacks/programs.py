@@ -31,6 +31,9 @@ class DataSet(Model):
 
     name: str = Field(description="name in messages and tables")
     size_gb: int = Field(gt=0, description="GB")
+    folder: Folder | None = Field(
+        default=None, description="where the program finds it, in one of `mounts`, e.g. /data/train; None: not known"
+    )
 
 
 class Resources(Model):
@@ -155,6 +158,14 @@ class Program(Model):
         for inner, outer in permutations((*self.mounts, SHARED_MEMORY), 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
+        return self
+
+    @model_validator(mode="after")
+    def _finds_its_data(self) -> Self:
+        folder = self.data.folder if self.data else None
+        if folder is not None and not any(PurePosixPath(folder).is_relative_to(mount) for mount in self.mounts):
+            mounts = ", ".join(self.mounts) or "none"
+            raise ValueError(f"data.folder {folder} is in none of mounts: {mounts}; mount a volume there")
         return self
 
     @model_validator(mode="after")

@@ -1,9 +1,12 @@
 """Programs of the source documents: each command line against the document that prints it."""
 
 import re
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from components.jobs.job_volumes import MountOptions
 from components.jobs.layout import Layout
@@ -207,3 +210,54 @@ def test_python_names_no_program_of_the_documents() -> None:
 
 def _faults(entry: Program) -> set[str]:
     return {*re.findall(r"E-\d+", entry.source or "")}
+
+
+def test_what_is_on_the_volume_is_put_there(tmp_path: Path) -> None:
+    """volume-programs builds and copies, with the pod's own shell, all that programs start from the volume."""
+    entry = PROGRAMS["volume-programs"]
+    volume, tools = tmp_path / "volume", tmp_path / "tools"
+    tools.mkdir()
+    (tools / "git").write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nfor target; do :; done\n'
+        'mkdir -p "$target/scripts/tf_cnn_benchmarks" "$target/build"\n'
+        'touch "$target/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"\n'
+    )
+    (tools / "make").write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n'
+        'for test in all_gather all_reduce broadcast reduce reduce_scatter; do touch "$2/build/${test}_perf"; done\n'
+    )
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    *shell, script = entry.started(Layout(pods=1, gpus=1))
+    environment = {**entry.environment, "PATH": f"{tools}:/usr/bin:/bin", "TMPDIR": str(tmp_path)}
+    for _ in range(2):
+        words = [*shell, script.replace("/workspace", str(volume))]
+        subprocess.run(words, env=environment, check=True, capture_output=True)
+    calls = (tmp_path / "calls").read_text()
+    assert "--branch v2.13.10 https://github.com/NVIDIA/nccl-tests" in calls
+    assert "MPI=1" in calls
+    started = [one for one in PROGRAMS.values() if one.on_volume]
+    paths = {one.on_volume for one in started} | {
+        word
+        for one in PROGRAMS.values()
+        for word in one.command
+        if word.startswith("/workspace/other/") and " " not in word
+    }
+    assert len(paths) >= 6
+    for path in paths:
+        assert path
+        assert (volume / path.removeprefix("/workspace/")).is_file(), path
+    data = PROGRAMS["a2d2"].data
+    assert data
+    assert data.folder == "/workspace/dataset/a2d2_8channel"
+    assert PROGRAMS["a2d2"].working_directory == "/workspace/scripts/tf2_comparison/hvd"
+    assert {"dataset", "scripts"} <= {path.name for path in volume.iterdir()}
+
+
+def test_data_outside_of_the_mounts_is_refused() -> None:
+    """A program's data is in one of its mounts."""
+    fields = {**PROGRAMS["a2d2"].model_dump(), "mounts": {"/other": ""}, "working_directory": None}
+    with pytest.raises(
+        ValidationError, match=r"data.folder /workspace/dataset/a2d2_8channel is in none of mounts: /other"
+    ):
+        Program.model_validate(fields)

@@ -89,7 +89,10 @@ def _mounted(mount: MountOptions) -> str:
 
 
 def _name(program: Program) -> str:
-    return f"{program.data.name}, {program.data.size_gb} GB," if program.data else ""
+    if program.data is None:
+        return ""
+    folder = f" in {program.data.folder}" if program.data.folder else ""
+    return f"{program.data.name}, {program.data.size_gb} GB{folder},"
 
 
 def _needs(program: Program) -> list[str]:
