@@ -5,6 +5,7 @@ come in the base unit and shares between 0 and 1.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from components.base.model import Model
 Unit = Literal["percentunit", "bytes", "Bps", "short"]
 _WIDTH = 12
 """Columns of a row."""
+_LABEL = re.compile(r"{{(\w+)}}")
 
 
 class Series(Model):
@@ -25,12 +27,17 @@ class Series(Model):
 
 
 class Panel(Model):
-    """One panel: a graph over time, or the present value as a number."""
+    """One panel: a graph over time, the present value as a number, or a table of the present values of all series."""
 
     title: str
     unit: Unit = "short"
     series: tuple[Series, ...] = Field(min_length=1)
-    kind: Literal["graph", "singlestat"] = "graph"
+    kind: Literal["graph", "singlestat", "table"] = "graph"
+
+    @property
+    def columns(self) -> list[str]:
+        """Labels that name the rows of a table: those of its first legend."""
+        return _LABEL.findall(self.series[0].legend)
 
 
 class Row(Model):
@@ -45,6 +52,7 @@ class Dashboard(Model):
 
     title: str
     rows: tuple[Row, ...] = Field(min_length=1)
+    refresh: str = Field(default="30s", description="how often an open page asks again")
 
 
 def restricted(
@@ -79,7 +87,7 @@ def grafana(dashboard: Dashboard) -> str:
         "tags": ["hpc"],
         "schemaVersion": 14,
         "time": {"from": "now-1h", "to": "now"},
-        "refresh": "30s",
+        "refresh": dashboard.refresh,
         "templating": {"list": [source]},
         "rows": rows,
     }
@@ -99,6 +107,12 @@ def _panel(panel: Panel, number: int, span: int) -> dict[str, Any]:
     common = {"id": number, "title": panel.title, "type": panel.kind, "span": span, "datasource": "$datasource"}
     if panel.kind == "singlestat":
         return common | {"targets": targets, "format": panel.unit, "valueName": "current"}
+    if panel.kind == "table":
+        rows = [target | {"format": "table", "instant": True} for target in targets]
+        hidden = {"pattern": "/.*/", "type": "hidden"}
+        values = {"pattern": "Value", "alias": panel.title, "type": "number", "unit": panel.unit, "decimals": 2}
+        labels = [{"pattern": name, "alias": name, "type": "string"} for name in panel.columns]
+        return common | {"targets": rows, "transform": "table", "styles": [*labels, values, hidden]}
     axes = [{"format": panel.unit, "min": 0, "show": True}, {"format": "short", "show": False}]
     return common | {"targets": targets, "yaxes": axes, "legend": {"show": True}, "lines": True, "stack": False}
 
@@ -112,12 +126,17 @@ def _graph(title: str, expression: str, unit: Unit = "short", legend: str = _GPU
     return Panel(title=title, unit=unit, series=(Series(expression=expression, legend=legend),))
 
 
+def _table(title: str, expression: str, unit: Unit = "short", legend: str = _GPU) -> Panel:
+    return Panel(title=title, unit=unit, series=(Series(expression=expression, legend=legend),), kind="table")
+
+
 def _number(title: str, expression: str, unit: Unit = "short") -> Panel:
     return Panel(title=title, unit=unit, series=(Series(expression=expression),), kind="singlestat")
 
 
 GPUS = Dashboard(
     title="HPC / GPUs",
+    refresh="5s",
     rows=(
         Row(
             title="Use",
@@ -127,7 +146,13 @@ GPUS = Dashboard(
                 _number("GPUs that a pod holds", 'count(DCGM_FI_DEV_GPU_UTIL{exported_pod!=""})'),
             ),
         ),
-        Row(title="Use of each GPU", panels=(_graph("Use", "DCGM_FI_DEV_GPU_UTIL / 100", "percentunit"),)),
+        Row(
+            title="Use of each GPU",
+            panels=(
+                _table("Use now", "DCGM_FI_DEV_GPU_UTIL / 100", "percentunit"),
+                _graph("Use", "DCGM_FI_DEV_GPU_UTIL / 100", "percentunit"),
+            ),
+        ),
         Row(
             title="Memory",
             panels=(
@@ -148,6 +173,20 @@ GPUS = Dashboard(
                     "Power of all GPUs of a node, W",
                     "sum by (Hostname) (DCGM_FI_DEV_POWER_USAGE)",
                     legend="{{Hostname}}",
+                ),
+            ),
+        ),
+        # node_exporter's collector hwmon; only some machines have a sensor of their whole power.
+        Row(
+            title="Sensors of the nodes",
+            panels=(
+                _graph(
+                    "Warmest sensor, degrees Celsius",
+                    "max by (instance) (node_hwmon_temp_celsius)",
+                    legend="{{instance}}",
+                ),
+                _graph(
+                    "Power of the node, W", "sum by (instance) (node_hwmon_power_average_watt)", legend="{{instance}}"
                 ),
             ),
         ),

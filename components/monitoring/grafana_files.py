@@ -12,7 +12,8 @@ from components.monitoring.dashboards import Dashboard, Panel, Series
 SCHEMA = 39
 """schemaVersion of Grafana 11; later ones migrate it."""
 _COLUMNS, _HEIGHT = 24, 8
-_KINDS = {"graph": "timeseries", "singlestat": "stat"}
+_KINDS = {"graph": "timeseries", "singlestat": "stat", "table": "table"}
+_PRESENT = {"format": "table", "instant": True}
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 """Chosen on the page, among the Prometheus servers that the Grafana knows."""
 
@@ -34,7 +35,7 @@ def text(dashboard: Dashboard, uid: str) -> str:
         "schemaVersion": SCHEMA,
         "editable": True,
         "time": {"from": "now-1h", "to": "now"},
-        "refresh": "30s",
+        "refresh": dashboard.refresh,
         "templating": {"list": [{"name": "datasource", "type": "datasource", "query": "prometheus"}]},
         "panels": panels,
     }
@@ -49,7 +50,10 @@ def _panel(panel: Panel, number: int, place: tuple[int, int, int, int]) -> dict[
     return _base(number, panel.title, _KINDS[panel.kind], place) | {
         "datasource": _SOURCE,
         "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
-        "targets": [_target(curve, chr(ord("A") + position)) for position, curve in enumerate(panel.series)],
+        "targets": [
+            _target(curve, chr(ord("A") + position)) | (_PRESENT if panel.kind == "table" else {})
+            for position, curve in enumerate(panel.series)
+        ],
     }
 
 

@@ -11,6 +11,8 @@ from stacks.settings.pools import KubeletSettings
 from stacks.settings.resolved_pool import Pool
 
 _MASTER, _WORKER = BUILT_IN
+_MASTERS, _WORKERS = 3, 2
+"""What an OpenShift cluster of several nodes has at least."""
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -95,3 +97,20 @@ def _reserve(pool: Pool, kubelet_reserved: int) -> Iterator[str]:
         share(pool.machine, 1, reserve)
     except ValueError as error:
         yield f"reserve: {error}"
+
+
+def warnings(settings: Settings) -> Iterator[str]:
+    """Yield what a cluster lacks nodes for, where the settings list its masters: else they may be a part of it."""
+    masters, workers = ([node for node in settings.nodes if role in node.roles] for role in BUILT_IN)
+    if not masters:
+        return
+    if len(masters) < _MASTERS:
+        yield (
+            f"nodes: {len(masters)} of the listed nodes are masters, and etcd needs {_MASTERS} to survive the loss of "
+            "one; list all, or add some"
+        )
+    if len(workers) < _WORKERS:
+        yield (
+            f"nodes: {len(workers)} of the listed nodes are workers, and ingress and monitoring need {_WORKERS} to "
+            "survive the loss of one; list all, or add some"
+        )

@@ -41,7 +41,13 @@ PANELS = {
     for panel in row.panels
     for each in panel.series
 }
-LATER = {"GPU hours of the last 24 h", "GPUs held and under 5 % for 30 min", "GPUs that pending pods wait for"}
+SENSORS = {"Warmest sensor, degrees Celsius", "Power of the node, W"}
+"""Simulated nodes have none."""
+LATER = SENSORS | {
+    "GPU hours of the last 24 h",
+    "GPUs held and under 5 % for 30 min",
+    "GPUs that pending pods wait for",
+}
 
 
 def _settings() -> Settings:

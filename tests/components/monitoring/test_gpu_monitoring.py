@@ -36,9 +36,10 @@ out_of_buffer_drops_total rp_cnp_ignored_packets_received_total rp_cnp_packets_h
 METRICS = {
     *(each.name for each in EXPORTER_METRICS),
     *(f"node_infiniband_{name}" for name in _COLLECTED.split()),
+    *("node_hwmon_temp_celsius", "node_hwmon_power_average_watt"),
 }
 """What is exported: of GPUs, our own list; of ports, prometheus/node_exporter collector/infiniband_linux.go (043fecb),
-with the hardware counters of 1.12 as hosts-and-fabric d.2 has them.
+with the hardware counters of 1.12; of sensors, its collector/hwmon_linux.go.
 """
 
 
@@ -214,11 +215,35 @@ def test_console_can_draw_the_pages(page: Dashboard) -> None:
     """Panels are of kinds that the console draws, with distinct numbers."""
     found = json.loads(grafana(page))
     drawn = [panel for row in found["rows"] for panel in row["panels"]]
-    assert {panel["type"] for panel in drawn} <= {"graph", "singlestat"}
+    assert {panel["type"] for panel in drawn} <= {"graph", "singlestat", "table"}
     assert len({panel["id"] for panel in drawn}) == len(drawn)
     assert all(sum(panel["span"] for panel in row["panels"]) == 12 for row in found["rows"])
     assert {panel["datasource"] for panel in drawn} == {"$datasource"}
     assert found["templating"]["list"][0]["name"] == "datasource"
+
+
+def test_each_gpu_has_its_present_use_and_its_course() -> None:
+    """The page of GPUs has the use of each GPU now, as a table by node, GPU and pod, and over time, every 5 s anew."""
+    found = json.loads(grafana(GPUS))
+    (row,) = (row for row in found["rows"] if row["title"] == "Use of each GPU")
+    now, course = row["panels"]
+    assert (now["type"], course["type"], found["refresh"]) == ("table", "graph", "5s")
+    (target,) = now["targets"]
+    assert (target["instant"], target["format"]) == (True, "table")
+    # Without an aggregation: each GPU has its own row, and its own curve.
+    assert target["expr"] == course["targets"][0]["expr"] == "DCGM_FI_DEV_GPU_UTIL / 100"
+    shown = [style["pattern"] for style in now["styles"] if style["type"] != "hidden"]
+    assert shown == ["Hostname", "gpu", "exported_pod", "Value"]
+    assert course["legend"]["show"]
+
+
+def test_nodes_show_their_own_temperature_and_power() -> None:
+    """Beside the GPUs' sensors the page has those of the machine, of every machine its own curve."""
+    (row,) = (row for row in GPUS.rows if row.title == "Sensors of the nodes")
+    assert [each.expression for panel in row.panels for each in panel.series] == [
+        "max by (instance) (node_hwmon_temp_celsius)",
+        "sum by (instance) (node_hwmon_power_average_watt)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ class _Target(_Strict):
     expr: str = Field(min_length=1)
     legend: str = Field(alias="legendFormat")
     datasource: _Source
+    format: Literal["table"] | None = None
+    instant: Literal[True] | None = None
 
 
 class _Grid(_Strict):
@@ -55,7 +57,7 @@ class _Row(_Placed):
 
 
 class _Panel(_Placed):
-    type: Literal["timeseries", "stat"]
+    type: Literal["timeseries", "stat", "table"]
     datasource: _Source
     config: _FieldConfig = Field(alias="fieldConfig")
     targets: list[_Target] = Field(min_length=1)
