@@ -133,6 +133,7 @@ FORMS = {
         (r"^[0-9]{1,20}$", "the id of a cluster in digits", "16217308676014575381"),
         (r"^[0-9A-F]{8}:[0-9A-F]{8}$", "the uid of a file system", "099B6A7A:5EB99743"),
         (r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", "a UID", "0b2a6a36-9a3f-4a52-8f0e-3d2f4a1b5c6d"),
+        (r"^[0-9a-f]{32}$", "an id of 32 lower-case hex digits", "8a85f9833e1404a9013e3cddf95a0599"),
         (r"^[0-9a-f]{64}$", "a SHA-256 in lower-case hex digits", "0" * 63 + "1"),
         (r"^#[0-9a-f]{6}$", "a colour in lower-case hex digits", "#00ff80"),
         (r"^[0-9a-f]{2}([0-9a-f]{2})?$", "a class of PCI devices in lower-case hex digits", "0302"),

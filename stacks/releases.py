@@ -130,6 +130,12 @@ class Release(Model):
         description="images for which its nodes can have a mirror configured: of digests alone "
         "(ImageContentSourcePolicy) or also of tags (ImageDigestMirrorSet and ImageTagMirrorSet, OpenShift 4.13)",
     )
+    systems: Mapping[Literal["rhel7", "rhel8", "rhcos"], tuple[str, ...]] = Field(
+        default={"rhcos": ()},
+        min_length=1,
+        description="operating systems that its workers can have -> their minor releases; none: those that the "
+        "vendor of the machine supports",
+    )
     ignition_version: Ignition | None = Field(default=None, description="of machine configurations")
     node_feature_discovery: Annotated[Kind, _version_of("NodeFeatureDiscovery")] | None = None
     node_feature_discovery_instance: str = Field(default="", description="name of its custom resource")

@@ -1,7 +1,9 @@
 """What is wrong between the hosts' settings below `site` and the stack."""
 
+import re
 from collections.abc import Iterable, Iterator
 
+from core.apis import rhel
 from stacks.settings.fabric import InfiniBand
 from stacks.settings.platform import Settings
 from stacks.settings.site.hosts import RedHatHosts
@@ -11,6 +13,7 @@ from stacks.site.hosts import refusal
 from stacks.site.site import Site
 
 ALL_WITHOUT_MACHINE_CONFIGS = "3.11"
+_PLATFORM = re.compile(r"rhel(\d+\.\d+)-")
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -24,6 +27,8 @@ def problems(settings: Settings) -> Iterator[str]:
         yield f"site.hosts.dialect: {facts.settings.hosts and facts.settings.hosts.dialect}: {reason}"
     if isinstance(facts.settings.hosts, RedHatHosts):
         yield from _of_red_hat(facts, facts.settings.hosts)
+        yield from _versions(facts.settings.hosts)
+        yield from _driver_of_plugin(settings, facts.settings.hosts)
     if facts.settings.networks.daemon:
         yield from _ports(settings, facts, facts.settings.networks.daemon.port)
         # An address of a host that does not exist is named above.
@@ -68,6 +73,33 @@ def _of_red_hat(facts: Site, hosts: RedHatHosts) -> Iterator[str]:
         if facts.release != ALL_WITHOUT_MACHINE_CONFIGS and getattr(hosts, name):
             value = getattr(hosts, name)
             yield f"site.hosts.{name}: {value!r} is for OpenShift 3.11, not {facts.release}; leave it out"
+
+
+def _driver_of_plugin(settings: Settings, hosts: RedHatHosts) -> Iterator[str]:
+    """Yield a network driver that the hosts get in another version than their pods are built for."""
+    named = getattr(getattr(settings.fabric, "plugin", None), "host_ofed_version", None)
+    if hosts.ofed and named and hosts.ofed.version != named:
+        yield (
+            f"site.hosts.ofed.version: {hosts.ofed.version}, and fabric.plugin.host_ofed_version is {named}; give "
+            "both one version"
+        )
+
+
+def _versions(hosts: RedHatHosts) -> Iterator[str]:
+    """Yield kernel and driver that are of another minor release than the one that is held."""
+    if hosts.release is None:
+        return
+    build = rhel.KERNELS.get(hosts.release)
+    of_kernel = rhel.minor(hosts.kernel) if hosts.kernel else hosts.release
+    if hosts.kernel and build and of_kernel != hosts.release:
+        whose = f"one of RHEL {of_kernel}" if of_kernel else "no kernel of it"
+        yield f"site.hosts.kernel: {hosts.kernel} is {whose}, and release is {hosts.release}; use one of {build}"
+    platform = _PLATFORM.match(hosts.ofed.platform) if hosts.ofed else None
+    if hosts.ofed and platform and platform[1] != hosts.release:
+        yield (
+            f"site.hosts.ofed.platform: {hosts.ofed.platform} is for RHEL {platform[1]}, and release is "
+            f"{hosts.release}; use the archive for rhel{hosts.release}"
+        )
 
 
 def _ports(settings: Settings, facts: Site, port: str) -> Iterator[str]:

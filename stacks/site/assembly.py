@@ -20,6 +20,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterabl
     return Site(
         stack=stack,
         release=settings.release,
+        systems={str(name): minors for name, minors in settings.version.systems.items()},
         fabric=pool.fabric.kind,
         hosts=tuple(
             Host(

@@ -100,6 +100,9 @@ class Site(Model):
 
     stack: str
     release: str = Field(description="of OpenShift, e.g. 4.4")
+    systems: Mapping[str, tuple[str, ...]] = Field(
+        description="operating systems of the release's workers -> their minor releases; none: any"
+    )
     fabric: Literal["infiniband", "roce", "ethernet", "none"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
     on_hosts: HostFacts = Field(description="what the GPU hosts need for it")

@@ -243,3 +243,14 @@ def test_the_redpapers_example_is_the_lab() -> None:
     """The Redpaper's example equals the lab's settings but for the cluster."""
     example, lab = load("redpaper-4.4", ROOT), load("dev", ROOT)
     assert example.model_copy(update={"cluster": lab.cluster}) == lab
+
+
+def test_the_systems_of_workers_are_data_of_the_release() -> None:
+    """RHEL 7.6 to 7.8 are of 4.4, RHEL 8 ends with 4.18, and later workers are RHCOS alone."""
+    systems = {name: dict(release.systems) for name, release in RELEASES.items()}
+    assert systems["3.11"] == {"rhel7": ()}
+    assert systems["4.4"] == {"rhel7": ("7.6", "7.7", "7.8"), "rhcos": ()}
+    assert systems["4.18"] == {"rhel8": (), "rhcos": ()}
+    later = [name for name in systems if tuple(map(int, name.split("."))) > (4, 18)]
+    assert later
+    assert all(systems[name] == {"rhcos": ()} for name in later)

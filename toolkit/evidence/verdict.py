@@ -74,6 +74,9 @@ class Request(Model):
     divided: Mapping[str, Mapping[str, int]] = Field(
         default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
     )
+    systems: Mapping[str, str] = Field(
+        default={}, description="node -> its operating system by the settings, RHCOS or RHEL with its release"
+    )
     peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")

@@ -91,6 +91,12 @@ class RedHatHosts(Model):
         pattern=r"^\d\S+$",
         description="what `uname -r` prints on all of them after the update",
     )
+    subscription_pool: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{32}$",
+        description="pool of the OpenShift subscription that hosts attach, by its id in `subscription-manager list "
+        "--available`; None: it is attached, or the account has Simple Content Access",
+    )
     subscriptions: tuple[Word, ...] = Field(default=(), description="repositories that subscription-manager enables")
     repositories: dict[Word, YumRepository] = Field(
         default={}, description="further repositories by id, e.g. vendor-7-updates"

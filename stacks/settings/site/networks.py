@@ -34,10 +34,26 @@ class DaemonNetwork(HostNetwork):
         default=(), description="addresses in use by other hosts, e.g. the storage's"
     )
 
+    others: dict[str, IPv4Address] = Field(
+        default={}, description="servers of the storage, which are no nodes of the cluster -> their addresses"
+    )
+
     @field_validator("taken")
     @classmethod
     def _sorted(cls, addresses: tuple[IPv4Address, ...]) -> tuple[IPv4Address, ...]:
         return tuple(sorted(set(addresses)))
+
+    @model_validator(mode="after")
+    def _others_inside_and_once(self) -> Self:
+        seen = dict.fromkeys(self.taken, "another machine (taken)")
+        seen |= {address: host for host, address in self.addresses.items()}
+        for host, address in self.others.items():
+            if problem := unfit(address, self.network):
+                raise ValueError(f"others.{host}: {problem}")
+            if address in seen:
+                raise ValueError(f"others.{host}: {address} is taken by {seen[address]}; give another one")
+            seen[address] = host
+        return self
 
 
 class Networks(Model):

@@ -38,6 +38,29 @@ DRIVER = {"packages": ["nvidia-driver"]}
         # The other host's follows from its admin address, 192.168.1.20.
         ("networks__daemon__addresses", {DGX: "10.10.11.20"}, f"{OTHER}: 10.10.11.20 is taken by {DGX}; give"),
         ("networks__daemon__taken", ["10.10.11.19"], f"{DGX}: 10.10.11.19 is taken by another machine"),
+        (
+            "networks__daemon__others",
+            {"ess-a": "10.10.12.1"},
+            "others.ess-a: 10.10.12.1 is outside of 10.10.11.0/24; give",
+        ),
+        ("networks__daemon__others", {"ess-a": "10.10.11.19"}, f"{DGX}: 10.10.11.19 is taken by ess-a; give"),
+        (
+            "networks__daemon",
+            {"network": "10.10.11.0/24", "port": "mlx5_1", "taken": ["10.10.11.9"], "others": {"ess-a": "10.10.11.9"}},
+            "others.ess-a: 10.10.11.9 is taken by another machine",
+        ),
+        (
+            "hosts__release",
+            "7.9",
+            "site.hosts.dialect: rhel7: release 7.9 … OpenShift 4.4 takes; use 7.6 or 7.7 or 7.8",
+        ),
+        (
+            "hosts__kernel",
+            "3.10.0-1062.el7.x86_64",
+            "site.hosts.kernel: 3.10.0-1062.el7.x86_64 is one of RHEL 7.7, … release is 7.6; use one of 3.10.0-957",
+        ),
+        ("hosts__ofed__platform", "rhel7.7-x86_64", "ofed.platform: rhel7.7-x86_64 … release is 7.6; use … rhel7.6"),
+        ("hosts__ofed__version", "4.9-0.1.7.0", "ofed.version: 4.9-0.1.7.0, … host_ofed_version is 4.7-3.2.9.0; give"),
         # The last of the smaller network is its broadcast address.
         (
             "networks",
@@ -47,7 +70,11 @@ DRIVER = {"packages": ["nvidia-driver"]}
             },
             f"daemon.addresses.{DGX}: 10.10.11.15 … broadcast address; give",
         ),
-        ("networks__daemon__network", "192.168.0.0/16", "daemon.network 192.168.0.0/16 overlaps admin.network"),
+        (
+            "networks__daemon",
+            {"network": "192.168.0.0/16", "port": "mlx5_1"},
+            "daemon.network 192.168.0.0/16 overlaps admin.network",
+        ),
         (
             "networks__cluster",
             ["10.10.0.0/16"],
@@ -64,7 +91,7 @@ def test_a_site_that_contradicts_the_lab_is_refused(field: str, value: Any, expe
     ("stack", "dialect", "expected"),
     [
         ("nvaie-roce", "rhel8", "site.hosts.dialect: rhel8: … RHCOS; use rhcos"),
-        ("redpaper-4.4", "rhel8", "site.hosts.dialect: rhel8: … use rhel7"),
+        ("redpaper-4.4", "rhel8", "site.hosts.dialect: rhel8: … RHEL 7 or RHCOS; use rhel7 or rhcos"),
         ("supermicro-3.11", "rhcos", "site.hosts.dialect: rhcos: … use rhel7"),
     ],
 )

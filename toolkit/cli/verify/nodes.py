@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.apis import kinds, names
+from core.apis import kinds, names, rhel
 from policies.manifests.values import read as value
 from stacks.settings.fabric import Ethernet, RdmaFabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
+from stacks.settings.site.hosts import RedHatHosts
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.status.overview import count
@@ -46,11 +47,27 @@ def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, s
         feature_labels=settings.node_feature_discovery is not None,
         hca_shares=pool.fabric.hca_max if isinstance(pool.fabric, RdmaFabric) else None,
         devices=tuple(hca.name for hca in pool.hcas),
+        systems=systems(pool, settings),
     )
     own = [node for node in nodes if value(node, "metadata", "name") in pool.free]
     others = [node for node in nodes if value(node, "metadata", "name") in plain]
     network = _network(cluster) if isinstance(pool.fabric, Ethernet) else None
     return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(own, network, others),))
+
+
+def systems(pool: Pool, settings: Settings) -> Mapping[str, str]:
+    """Return the operating system of each master and of the pool's nodes, where release and settings leave one."""
+    own = settings.site.hosts if settings.site else None
+    allowed = settings.version.systems
+    masters = [node.name for node in settings.nodes if "master" in node.roles and not node.machine]
+    by_node = dict.fromkeys(masters, rhel.RHCOS) if "rhcos" in allowed else {}
+    if isinstance(own, RedHatHosts):
+        system = f"RHEL {own.release or own.dialect.removeprefix('rhel')}"
+    elif own is not None or [*allowed] == ["rhcos"]:
+        system = rhel.RHCOS
+    else:
+        return by_node
+    return by_node | dict.fromkeys(pool.free, system)
 
 
 def _network(cluster: Cluster) -> Mapping[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from core.apis import rhel
 from core.hardware.gpus import labelled, product
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of
@@ -73,6 +74,25 @@ def _in_roles(job: Job) -> Outcome | None:
     return Outcome(passed(not faults), listed(faults, 4) if faults else plural(len(nodes), "node"))
 
 
+def _in_systems(job: Job) -> Outcome | None:
+    nodes = {node.name: node for facts in readings_of(job, NodeFacts) for node in (*facts.nodes, *facts.others)}
+    systems = {
+        name: rhel.system(node.os_image, node.kernel) for name, node in nodes.items() if name in job.request.systems
+    }
+    judged = {name: system for name, system in systems.items() if system}
+    faults = [
+        f"{name}: {system}, not {wanted}"
+        for name, system in judged.items()
+        if not f"{system}.".startswith(f"{(wanted := job.request.systems[name])}.")
+    ]
+    limit = ", ".join(sorted({job.request.systems[name] for name in judged}))
+    return (
+        Outcome(passed(not faults), listed(faults, 4) if faults else plural(len(judged), "node"), limit)
+        if judged
+        else None
+    )
+
+
 def _tainted(job: Job) -> Outcome | None:
     taints = {*(job.request.taints or ())}
     nodes = [node for facts in readings_of(job, NodeFacts) for node in facts.nodes]
@@ -113,6 +133,18 @@ CRITERIA = (
         needs=("node-facts",),
         judge=_in_roles,
         when=lambda request: bool(request.roles),
+    ),
+    Criterion(
+        name="nodes-in-systems",
+        title="Every node has the operating system of its role: masters RHCOS, GPU nodes that of the settings",
+        limit="RHCOS, or RHEL of the release in `site.hosts`",
+        unit="nodes",
+        tolerance="nodes that do not say what they run, as simulated ones",
+        applies="the nodes of a cluster whose release has RHCOS alone, or whose stack has `site.hosts`",
+        source="R-2.2-2, R-3.2.1-5",
+        needs=("node-facts",),
+        judge=_in_systems,
+        when=lambda request: bool(request.systems),
     ),
     Criterion(
         name="nodes-tainted",

@@ -142,3 +142,21 @@ def test_what_nodes_lack_has_no_number_of_a_line(capsys: pytest.CaptureFixture[s
     printed = capsys.readouterr().out
     assert f"  {nodes.PLACE}: dgx02: 0 GPUs" in printed
     assert f"{nodes.PLACE}:" not in printed.replace(f"{nodes.PLACE}: ", "")
+
+
+@pytest.mark.parametrize(
+    ("stack", "expected"),
+    [
+        ("redpaper-4.4", {"dgx01.ocp4.scale.ibm.com": "RHEL 7.6", "master01.ocp4.scale.ibm.com": "RHCOS"}),
+        ("supermicro-3.11", {"gpu1.smc.example.com": "RHEL 7"}),
+        ("h100-roce", {"dgx01.h100.example.com": "RHCOS", "master01.h100.example.com": "RHCOS"}),
+    ],
+)
+def test_systems_follow_from_release_and_hosts(stack: str, expected: dict[str, str]) -> None:
+    """Masters of OpenShift 4 are RHCOS, GPU nodes what `site.hosts` says, and of today's releases RHCOS, too."""
+    settings = stack_settings.load(stack, ROOT)
+    (pool,) = settings.gpu_pools
+    systems = nodes.systems(pool, settings)
+    assert {name: systems[name] for name in expected} == expected
+    if stack == "supermicro-3.11":
+        assert not any(name.startswith("master") for name in systems)

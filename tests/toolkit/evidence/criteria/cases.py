@@ -358,6 +358,10 @@ _WRITTEN: Mapping[str, Case] = {
     ),
     "one-driver": nodes_pair(cluster_node("dgx02", "535.1")),
     "one-kernel": nodes_pair(cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64")),
+    "nodes-in-systems": nodes_pair(
+        cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)"),
+        NODES.model_copy(update={"systems": {"dgx01": "RHEL 7.6", "dgx02": "RHEL 7.6"}}),
+    ),
     "one-system": nodes_pair(cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),
     "scale-members": changes(NODES, document("mmlscluster/r-3.3-2.log"), ("dgx02", "dgx03"), ("[ ... plus", "")),
     "scale-settings": changes(NODES, document("mmlsconfig/r-3.3-7.log"), ("pagepool 128G", "pagepool 256G")),

@@ -163,3 +163,39 @@ def test_numa_nodes_that_are_not_shown_are_not_the_same() -> None:
     """Devices without a NUMA node in the output are missing evidence."""
     assert status("same-numa-node", ESXI, ANY) is Status.PASS
     assert status("same-numa-node", ESXI.replace("NUMA Node: 0", "NUMA Node: -1"), ANY) is Status.MISSING
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel", "wanted", "expected"),
+    [
+        (
+            "Red Hat Enterprise Linux CoreOS 44.81.202004250133-0 (Ootpa)",
+            "4.18.0-147.8.1.el8_1.x86_64",
+            "RHCOS",
+            Status.PASS,
+        ),
+        (
+            "Red Hat Enterprise Linux CoreOS 44.81.202004250133-0 (Ootpa)",
+            "4.18.0-147.8.1.el8_1.x86_64",
+            "RHEL 7.6",
+            Status.FAIL,
+        ),
+        # The Redpaper's own answer: the kernel has the release.
+        ("OpenShift Enterprise", "3.10.0-957.27.2.el7.x86_64", "RHEL 7.6", Status.PASS),
+        ("OpenShift Enterprise", "3.10.0-1062.el7.x86_64", "RHEL 7.6", Status.FAIL),
+        ("OpenShift Enterprise", "3.10.0-957.27.2.el7.x86_64", "RHCOS", Status.FAIL),
+        ("Red Hat Enterprise Linux Server 7.6 (Maipo)", "3.10.0-957.27.2.el7.x86_64", "RHEL 7", Status.PASS),
+        ("Red Hat Enterprise Linux 8.10 (Ootpa)", "4.18.0-553.el8_10.x86_64", "RHEL 8.1", Status.FAIL),
+        ("Ubuntu 20.04.6 LTS", "5.4.0", "RHCOS", Status.FAIL),
+        ("simulated", "simulated", "RHCOS", None),
+    ],
+)
+def test_nodes_have_the_system_of_their_role(image: str, kernel: str, wanted: str, expected: Status | None) -> None:
+    """A node's system is that of its role and of the settings, with its minor release; a simulated node has none."""
+    request = NODES.model_copy(update={"systems": {"dgx01": wanted}})
+    node = cluster_node("dgx01", system=image, kernel=kernel)
+    verdict = evaluate(BY_NAME["nodes-in-systems"], Side("", request, (node,)).job())
+    assert (verdict.status if verdict else None) == expected
+    if expected is Status.FAIL:
+        assert verdict
+        assert f"not {wanted}" in str(verdict.measured)

@@ -48,6 +48,9 @@ def _table(addresses: list[Address], network: DaemonNetwork) -> str:
         source = "settings" if address.from_settings else "admin address"
         row = (address.host.name, network.port, address.interface, address.address, network.network.prefixlen, source)
         table.writerow(row)
+    for host, other in network.others.items():
+        # How its interface is called is the storage's own.
+        table.writerow((host, network.port, "", other, network.network.prefixlen, "settings"))
     return buffer.getvalue()
 
 

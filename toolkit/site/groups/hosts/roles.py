@@ -55,6 +55,7 @@ def _repositories(_: Site, settings: RedHatHosts) -> Variables | None:
         "setup_packages": list(settings.setup_packages),
         "files": [{"name": name, **repository.model_dump()} for name, repository in settings.repositories.items()],
         "urls": list(settings.repository_files),
+        "pool": settings.subscription_pool,
         "subscriptions": list(settings.subscriptions),
         "release": settings.release,
     }

@@ -17,6 +17,8 @@ FAKES = {
     "subscription-manager": """
 case "$*" in
     identity) ;;
+    "list --consumed --pool-only") cat $STATE/pools 2>/dev/null || true ;;
+    attach\\ --pool=*) echo "${2#--pool=}" >> $STATE/pools ;;
     "release --show") cat $STATE/release 2>/dev/null || echo "Release not set" ;;
     release\\ --set=*) echo "Release: ${2#--set=}" > $STATE/release ;;
     "repos --list-enabled") cat $STATE/repos 2>/dev/null || true ;;
@@ -44,6 +46,7 @@ esac""",
 
 
 ANOTHER = hashlib.sha256(b"another\n").hexdigest()
+POOL = "8a85f9833e1404a9013e3cddf95a0599"
 ARGUMENTS = "Validating*own network driver"
 
 
@@ -54,6 +57,7 @@ def everything(downloads: Path) -> Site:
     given = lab.settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     more = {
         "ofed": given["ofed"] | {"folder": str(downloads), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()},
+        "subscription_pool": POOL,
         "container_runtime": "docker",
         "host_driver": {
             "packages": ["nvidia-driver"],
@@ -95,6 +99,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     ansible.run(folder, *arguments, fakes=programs)
     again = ansible.run(folder, *arguments, fakes=programs)
     assert ansible.changed(again) == {HOST: 0}, again
+    assert (tmp_path / "programs/state/pools").read_text() == f"{POOL}\n"
     written = {str(path.relative_to(tmp_path / HOST)): path.read_text() for path in on_host(tmp_path)}
     assert written.keys() == WRITTEN.keys()
     for path, parts in WRITTEN.items():

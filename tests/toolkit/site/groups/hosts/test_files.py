@@ -180,6 +180,11 @@ def test_addresses_have_the_place_of_the_admin_address() -> None:
         ("dgx01", "mlx5_1", "ib1", "10.10.11.19", "admin address"),
         ("dgx02", "mlx5_1", "ib1", "10.10.11.99", "settings"),
     ]
+    of_storage = [*csv.DictReader(kit.files(lab())["ipoib.csv"].splitlines())][2:]
+    assert [(row["host"], row["port"], row["address"], row["prefix"]) for row in of_storage] == [
+        ("fscc-fab3-3-a", "mlx5_1", "10.10.11.31", "24"),
+        ("fscc-fab3-3-b", "mlx5_1", "10.10.11.32", "24"),
+    ]
 
 
 def networks(addresses: dict[str, str]) -> dict[str, Any]:
