@@ -2,14 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 from pydantic import Field
 
+from core.data_files import read, validate
 from core.hardware.profiles import Profile
 from core.model import Model
 
 SWITCH_PORTS = 40
 """Ports of a QM8700, the lab's switch, as of a QM8790."""
+
+
+class Server(Model):
+    """Servers of one kind of a storage system."""
+
+    what: str
+    count: int = Field(gt=0)
+    system: str = Field(description="operating system")
+    roles: tuple[str, ...]
 
 
 class Storage(Model):
@@ -18,14 +29,21 @@ class Storage(Model):
     hosts: tuple[str, ...] = Field(description="its servers")
     ports: tuple[str, ...] = Field(description="ports of each server, as ibhosts names them")
     rate_gbps: int = Field(gt=0, description="line rate of a port in Gb/s")
+    model: str
+    gbs: int = Field(gt=0, description="what it reads, GB/s")
+    rack_units: int = Field(gt=0)
+    servers: tuple[Server, ...] = Field(description="its servers and those beside it")
+    scale: str = Field(description="version of Storage Scale on its servers")
+    source: str
+
+    @property
+    def ports_gbs(self) -> float:
+        """What its ports carry, GB/s."""
+        return len(self.hosts) * len(self.ports) * self.rate_gbps / 8
 
 
-ESS3000 = Storage(
-    # Four dual-port adapters in two canisters
-    hosts=("fscc-fab3-3-a", "fscc-fab3-3-b"),
-    ports=("HCA-2", "HCA-3", "HCA-4", "HCA-5"),
-    rate_gbps=100,
-)
+FOLDER = Path(__file__).with_name("storage")
+ESS3000 = validate(Storage, read(FOLDER / "ess3000.yaml"), FOLDER / "ess3000.yaml")
 
 
 class Cable(Model):

@@ -93,6 +93,13 @@ class Architecture(Model):
     )
     nvlink_gbs: float | None = Field(default=None, gt=0, description="of one NVLink, both ways, GB/s")
     peer_memory: Literal["nvidia-peermem", "dma-buf"] = Field(description="how an HCA reaches GPU memory (GPUDirect)")
+    tensor_precisions: tuple[str, ...] = Field(
+        default=(), description="number formats of its tensor cores; empty: no document lists them"
+    )
+    tensor_factors: Mapping[Literal["training", "inference"], int] = Field(
+        default={}, description="by which factor the vendor calls tensor cores faster than the generation before"
+    )
+    sparsity: int = Field(default=1, gt=0, description="factor by which tensor cores are faster on sparse matrices")
     gpus: Mapping[str, Gpu] = Field(description="its GPUs, by the name that machines use")
     source: str = Field(description="of the figures")
 

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from core.hardware import cpus
 from core.hardware.gpus import ARCHITECTURES, Architecture, Gpu, resolve_gpu
+from core.hardware.profiles.facts import PlanFacts
 from core.model import Model
 from core.wording import duplicates
 
@@ -202,6 +203,9 @@ class Profile(Model):
     power_watts: int | None = Field(default=None, gt=0, description="most that it draws, W")
     rack_units: int | None = Field(default=None, gt=0)
     weight_kg: int | float | None = Field(default=None, gt=0)
+    facts: PlanFacts | None = Field(
+        default=None, exclude_if=_is_empty, description="figures for plans; None: none are given"
+    )
     reference_design: Literal["superpod", "supermicro"] | None = Field(
         default=None, description="design whose fabric tables or list of parts `./hpc hardware show` shows for it"
     )

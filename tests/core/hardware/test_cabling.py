@@ -34,3 +34,13 @@ def test_a_full_switch_is_refused() -> None:
         cabling([f"dgx{host}" for host in range(9)], DGX1_V100_16GB, ESS3000)
     with pytest.raises(ValueError, match="no machines"):
         cabling([], DGX1_V100_16GB, ESS3000)
+
+
+def test_the_storage_is_the_papers() -> None:
+    """Two canisters and the server beside them, with their systems, and 40 GB/s, which their ports carry."""
+    assert [(one.what, one.count, one.system) for one in ESS3000.servers] == [
+        ("canister", 2, "RHEL 8.1"),
+        ("Lenovo SR650", 1, "RHEL 7.6"),
+    ]
+    assert {"GUI", "REST", "quorum", "management"} == {*ESS3000.servers[1].roles}
+    assert (ESS3000.scale, ESS3000.gbs, ESS3000.rack_units, ESS3000.ports_gbs) == ("5.0.4.3", 40, 2, 100)

@@ -18,7 +18,7 @@ from toolkit.cli.hardware.from_logs import found_in, readings_of
 from toolkit.cli.hardware.machine_file import MachineFields
 from toolkit.evidence.model import Reading
 
-BY_DOCUMENTS = {"name", "source", "sources", "reference_design", "power_watts", "rack_units", "weight_kg"}
+BY_DOCUMENTS = {"name", "source", "sources", "reference_design", "power_watts", "rack_units", "weight_kg", "facts"}
 """Fields that no tool prints."""
 COUNTED = {"storage_ports", "storage_hcas", "inband_ports", "inband_hcas", "other_devices"}
 """What ports that are not rails are for, no tool prints: they are `other_devices`."""

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from core.hardware.profiles import Profile
 from stacks.loading import locks
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from toolkit.cli.hardware.show.machines import gpus, machines, nccl, rails
+from toolkit.cli.hardware.show.machines import chassis, gpus, machines, nccl, rails
 from toolkit.cli.hardware.show.network import levels, network
 from toolkit.cli.hardware.show.room import Rack, parts, space
 from toolkit.cli.hardware.show.section import Section
@@ -57,12 +58,18 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
     pools = settings.gpu_pools
     return (
         *(part for pool in pools for part in _of_pool(pool, machines(pool), rails(pool), nccl(pool, settings))),
-        *(part for pool in pools for part in _of_pool(pool, gpus(pool.machine))),
+        *(part for pool in pools for part in _of_pool(pool, *_parts_of(pool.machine))),
         *direct_storage(settings),
         *(part for pool in pools for part in _of_pool(pool, *network(pool, settings))),
         *levels(settings),
         *(part for pool in pools for part in _of_pool(pool, *parts(pool), space(pool, rack))),
     )
+
+
+def _parts_of(machine: Profile) -> Iterator[Section]:
+    yield gpus(machine)
+    if beyond := chassis(machine):
+        yield beyond
 
 
 def _of_pool(pool: Pool, *parts: Section) -> Iterator[Section]:

@@ -5,8 +5,10 @@ from itertools import combinations
 
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.hardware import topology
+from core.hardware.gpus import Architecture
 from core.hardware.placement import share
 from core.hardware.profiles import Hca, Ports, Profile
+from core.hardware.profiles.facts import Processor
 from stacks.layers import fabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
@@ -64,9 +66,46 @@ def gpus(profile: Profile) -> Section:
         "NVLink": f"generation {link.generation}, {link.shape}",
         "NVLink both ways, GB/s": link.gbs,
         "TF32": "yes" if profile.architecture.has_tf32 else "no",
+        "tensor cores": ", ".join(profile.architecture.tensor_precisions) or None,
+        "tensor cores against the generation before": _factors(profile.architecture),
         "MIG instances": gpu.mig_instances,
     }
     return Section("GPU", (row,), source="D-2.1, D-2.3")
+
+
+def _factors(architecture: Architecture) -> str | None:
+    factors = [f"{factor} x in {use}" for use, factor in architecture.tensor_factors.items()]
+    factors += [f"{architecture.sparsity} x on sparse matrices"] if architecture.sparsity > 1 else []
+    return ", ".join(factors) or None
+
+
+def chassis(profile: Profile) -> Section | None:
+    """Return what a machine is beyond its GPUs and ports; None: no document has it."""
+    facts = profile.facts
+    if facts is None:
+        return None
+    cpu, supplies = facts.processor or Processor(), facts.supplies
+    clocks = [f"{mhz:,}" if mhz else "-" for mhz in (cpu.least_mhz, cpu.base_mhz, cpu.boost_mhz)]
+    row: Row = {
+        "machine": profile.name,
+        "system as delivered": facts.system,
+        "processor": profile.cpu_model,
+        "lowest, base and highest clock, MHz": " / ".join(clocks) if cpu.base_mhz else None,
+        "cTDP of a processor, W": cpu.watts,
+        "L2 cache of a core, KiB": cpu.l2_kib,
+        "L3 cache of a processor, KiB": cpu.l3_kib,
+        "NUMA nodes of a socket": cpu.numa_nodes,
+        "PCIe generation": cpu.pcie_generation,
+        "between sockets": cpu.links,
+        "local disks": ", ".join(f"{disk.count} x {disk.gb:,} GB {disk.kind} ({disk.use})" for disk in facts.disks)
+        or None,
+        "drive bays": facts.bays,
+        "PCIe slots": facts.slots,
+        "power supplies": f"{supplies.count} of {supplies.watts:,} W, {supplies.spare} to spare" if supplies else None,
+        "fans": facts.fans,
+        "room, degrees Celsius": f"{facts.celsius[0]} to {facts.celsius[1]}" if facts.celsius else None,
+    }
+    return Section("Chassis", ({key: value for key, value in row.items() if value is not None},), source=facts.source)
 
 
 def _ports(ports: Ports) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.base.scheduling import TopologyLevel
-from core.hardware.cabling import SWITCH_PORTS
+from core.hardware.cabling import ESS3000, SWITCH_PORTS
 from core.hardware.fabric import POD_NODES, ComputeFabric, StorageFabric, compute_fabric, ratio, storage_fabric
 from stacks.resolved import topology
 from stacks.settings.platform import Settings
@@ -136,9 +136,16 @@ def _one_switch(pool: Pool) -> Section:
     notes = (
         f"{len(planned.cables)} cables; bandwidth of the storage to that of the machines {ratio(planned.balance)}",
         f"ibhosts then lists {len(planned.channel_adapters)} channel adapters from every port, and the switch's own",
+        f"the {ESS3000.model} reads {ESS3000.gbs} GB/s in {ESS3000.rack_units} units, and its ports carry "
+        f"{ESS3000.ports_gbs:g}",
+        f"its servers, Storage Scale {ESS3000.scale}: {_servers()}",
         assumed,
     )
     return Section(name, rows, notes, source="R-2.1-3")
+
+
+def _servers() -> str:
+    return "; ".join(f"{one.count} x {one.what} with {one.system} ({', '.join(one.roles)})" for one in ESS3000.servers)
 
 
 def _ports_only(pool: Pool) -> Section:

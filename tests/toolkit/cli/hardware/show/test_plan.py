@@ -238,6 +238,16 @@ def test_cables_of_the_lab() -> None:
     assert "assumed: storage is an ESS3000" in notes
 
 
+def test_the_storage_beside_the_lab_is_shown() -> None:
+    """Its servers with their systems, its version and what it reads are notes of the plan."""
+    (found,) = _network(read("redpaper-4.4").settings)
+    notes = "\n".join(found.notes)
+    assert has(notes, "IBM ESS 3000 reads 40 GB/s in 2 units", "ports carry 100")
+    assert has(
+        notes, "Storage Scale 5.0.4.3", "2 x canister with RHEL 8.1", "1 x Lenovo SR650 with RHEL 7.6 (GUI, REST"
+    )
+
+
 def test_a_lab_too_large_for_its_switch() -> None:
     """Machines with more cables than the lab's switch has ports get no plan of switches, and a note says why."""
     (found,) = _network(_with("dev", 9, "dgx1-v100-16gb"))
@@ -308,3 +318,38 @@ def test_json_is_for_programs() -> None:
     assert found["Ports"]["rows"][0]["GPUs near"] == [0, 1]
     assert found["Room"]["rows"][0]["W of all"] is None
     assert found["Ports"]["source"] == "D-3.6"
+
+
+def test_figures_of_the_documents_are_shown() -> None:
+    """Caches, clocks, disks, temperatures, supplies and fans are those that the documents print."""
+    (a100,) = _chassis("dgx-a100").rows
+    assert a100["local disks"] == "2 x 1,920 GB M.2 NVMe (system), 4 x 3,860 GB U.2 NVMe (data)"
+    assert a100["room, degrees Celsius"] == "5 to 30"
+    assert (a100["L2 cache of a core, KiB"], a100["L3 cache of a processor, KiB"]) == (512, 256 * 1024)
+    assert a100["lowest, base and highest clock, MHz"] == "1,500 / 2,250 / 3,400"
+    assert (a100["cTDP of a processor, W"], a100["PCIe generation"], a100["NUMA nodes of a socket"]) == (225, 4, 4)
+    (dgx2h,) = _chassis("dgx2h").rows
+    assert (dgx2h["L2 cache of a core, KiB"], dgx2h["L3 cache of a processor, KiB"], dgx2h["PCIe generation"]) == (
+        1024,
+        33792,
+        3,
+    )
+    (server,) = _chassis("sys-4029gp-tvrt").rows
+    assert (server["power supplies"], server["fans"], server["drive bays"]) == ("8 of 2,200 W, 2 to spare", 8, 16)
+    assert machines.chassis(PROFILES["dgx-h100"]) is None
+
+
+def _chassis(machine: str) -> Section:
+    found = machines.chassis(PROFILES[machine])
+    assert found is not None
+    return found
+
+
+def test_tensor_cores_of_the_documents_are_shown() -> None:
+    """Formats of tensor cores, and the factors that NVIDIA gives, are by generation."""
+    (v100,) = machines.gpus(PROFILES["sys-4029gp-tvrt"]).rows
+    assert (v100["tensor cores"], v100["TF32"]) == ("FP16", "no")
+    assert v100["tensor cores against the generation before"] == "12 x in training, 6 x in inference"
+    (a100,) = machines.gpus(PROFILES["dgx-a100"]).rows
+    assert a100["tensor cores"] == "FP64, TF32, BF16, FP16, INT8, INT4, B1"
+    assert a100["tensor cores against the generation before"] == "2 x on sparse matrices"
