@@ -133,6 +133,11 @@ class Card(Model):
         default=None, gt=0, description="mean size in bytes of an image and its label; None: not published"
     )
     frames: int | None = Field(default=None, gt=0, description="images with a label; None: not published")
+    lidars: int | None = Field(default=None, gt=0, description="LIDAR sensors of the vehicle; None: not published")
+    annotations: Mapping[str, int | None] = Field(
+        default={},
+        description="what is annotated or recorded beside the images -> frames that have it; null: not published",
+    )
     cameras: Mapping[str, tuple[Tag, ...]] = Field(
         min_length=1, description="every camera with its tags in a catalogue, which together are its own"
     )

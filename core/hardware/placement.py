@@ -143,6 +143,28 @@ def plan(free: Mapping[str, int], gpus: int, gpus_per_pod: int | None = None) ->
     return Plan(gpus=gpus, options=options, reason=None if options else _reason(free, gpus, gpus_per_pod))
 
 
+class Gain(Model):
+    """GPUs that jobs of one size can have of the free ones: each in one pod, and over several nodes."""
+
+    free: int
+    whole: int = Field(description="GPUs in use by jobs that each fit on one node")
+    split: int = Field(description="GPUs in use by jobs whose pods may be on several nodes")
+
+    def __str__(self) -> str:
+        """Return the gain as a sentence."""
+        return (
+            f"of {self.free} free GPUs, jobs of one pod use {self.whole}, and jobs over several nodes {self.split}: "
+            f"{(self.split - self.whole) / self.free:.0%} more of them"
+        )
+
+
+def gain(free: Mapping[str, int], gpus: int) -> Gain:
+    """Return what is gained by splitting jobs of `gpus` GPUs; as many jobs as fit, none of another size."""
+    whole = sum(amount // gpus for amount in free.values()) * gpus
+    total = sum(free.values())
+    return Gain(free=total, whole=whole, split=total // gpus * gpus)
+
+
 def plan_within(
     domains: Sequence[Mapping[str, int]], gpus: int, gpus_per_pod: int | None = None, *, level: str = "domain"
 ) -> Plan:

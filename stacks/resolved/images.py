@@ -73,6 +73,11 @@ _KNOWN = (
         source="NVIDIA's release notes of TensorFlow 23.03, the last of version 1",
     ),
     KnownImage(
+        reference="nvcr.io/nvaie/tensorflow:21.07-tf1-py3",
+        cuda=11,
+        source="N-5.1; NVIDIA's release notes of TensorFlow 21.07. Accounts with an AI Enterprise licence only",
+    ),
+    KnownImage(
         reference="nvcr.io/nvidia/tensorflow:19.10-py3",
         cuda=10,
         nccl=(2, 4),

@@ -93,3 +93,13 @@ def test_a_wrong_card_is_refused(tmp_path: Path, fields: dict[str, Any], parts: 
     with pytest.raises(DataFileError) as error:
         read_card(_changed(tmp_path, **fields))
     assert [part for part in (*parts, "ours.yaml") if part not in str(error.value)] == [], str(error.value)
+
+
+def test_the_card_of_the_paper_has_all_that_it_says_of_the_data() -> None:
+    """Six cameras, five LIDARs, 38 categories, and what is annotated in how many frames, under a licence."""
+    card = CARDS["a2d2"]
+    assert (len(card.cameras), card.lidars, len(card.classes), card.frames) == (6, 5, 38, 41277)
+    assert card.annotations["3D boxes"] == 12497
+    assert card.annotations["semantic segmentation"] == card.frames
+    assert {"instance segmentation", "bus data"} <= card.annotations.keys()
+    assert card.licence.startswith("CC BY-ND 4.0")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from core.hardware.placement import Plan, plan, plan_within
+from core.hardware.placement import Gain, Plan, gain, plan, plan_within
 from core.wording import some
 from stacks.resolved import jobs, topology
 from stacks.settings.platform import Settings
@@ -54,9 +54,11 @@ def command(
     else:
         placement_plan = plan(free_gpus, gpus, gpus_per_pod)
     if plain:
-        print_json(_data(placement_plan))
+        print_json(_data(placement_plan, gain(free_gpus, gpus)))
     else:
         print_text(placement_plan.table())
+        if gpus_per_pod is None and any(free_gpus.values()):
+            print_text(str(gain(free_gpus, gpus)))
     raise typer.Exit(0 if placement_plan.options else 1)
 
 
@@ -106,9 +108,9 @@ def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:
     return free_gpus
 
 
-def _data(job_plan: Plan) -> dict[str, object]:
+def _data(job_plan: Plan, gained: Gain) -> dict[str, object]:
     options = [
         {"layout": str(option), "pods": option.pods, "gpusPerPod": option.gpus, "nodes": dict(option.on)}
         for option in job_plan.options
     ]
-    return {"gpus": job_plan.gpus, "layouts": options, "reason": job_plan.reason}
+    return {"gpus": job_plan.gpus, "layouts": options, "reason": job_plan.reason, "gain": gained.model_dump()}

@@ -76,3 +76,26 @@ def test_names_that_two_nodes_begin_with() -> None:
     """A short name that two nodes have is refused with both."""
     with pytest.raises(Problem, match="GPU nodes"):
         fit.chosen("dgx01=1", {"dgx01.a": 8, "dgx01.b": 8})
+
+
+@pytest.mark.parametrize(
+    ("free", "gpus", "whole", "split", "sentence"),
+    [
+        ("dgx01=1,dgx02=1", 2, 0, 2, "of 2 free GPUs, jobs of one pod use 0, and jobs over several nodes 2: 100% more"),
+        (
+            "dgx01=7,dgx02=5",
+            4,
+            8,
+            12,
+            "of 12 free GPUs, jobs of one pod use 8, and jobs over several nodes 12: 33% more",
+        ),
+        ("dgx01=8,dgx02=8", 8, 16, 16, "0% more"),
+    ],
+)
+def test_what_left_over_gpus_are_worth(free: str, gpus: int, whole: int, split: int, sentence: str) -> None:
+    """GPUs that are left over on several nodes are of use to jobs over these nodes alone; how many is said."""
+    _, text = _run("--gpus", str(gpus), "--free", free)
+    assert sentence in " ".join(text.split())
+    _, data = _run("--gpus", str(gpus), "--free", free, "--json")
+    gained = json.loads(data)["gain"]
+    assert (gained["whole"], gained["split"]) == (whole, split)
