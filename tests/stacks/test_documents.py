@@ -66,3 +66,10 @@ def test_the_csi_operator_starts_with_the_version_of_the_paper() -> None:
     spec = only_object(environment("redpaper-4.4"), "Subscription", "ibm-spectrum-scale-csi-operator").inputs["spec"]
     assert spec["startingCSV"] == "ibm-spectrum-scale-csi-operator.v2.0.0"
     assert (spec["source"], spec["installPlanApproval"]) == ("certified-operators", "Automatic")
+
+
+def test_another_store_is_reached_by_a_cache() -> None:
+    """The Redpaper's platform of today has a class whose volumes cache a bucket or an export, read-only."""
+    parameters = only_object(environment("redpaper-today"), "StorageClass", "scale-cache").inputs["parameters"]
+    assert (parameters["volumeType"], parameters["cacheMode"]) == ("cache", "readonly")
+    assert parameters["csi.storage.k8s.io/provisioner-secret-name"] == "${pvc.name}-secret"

@@ -105,3 +105,21 @@ def submission(id: str = COMPARED) -> Submission:
         if row.id == id:
             return row
     raise KeyError(id)
+
+
+def efficiencies(name: str) -> dict[str, float]:
+    """Return how well a benchmark scales from the compared row to others of its submitter, accelerator and software.
+
+    By the rows' ids: 1 where so many times the accelerators take that part of the minutes.
+    """
+    base = submission()
+    if base.accelerators is None or name not in base.minutes:
+        return {}
+    return {
+        row.id: base.minutes[name] * base.accelerators / (row.minutes[name] * row.accelerators)
+        for row in MLPERF
+        if row.id != base.id
+        and name in row.minutes
+        and row.accelerators
+        and (row.submitter, row.accelerator, row.software) == (base.submitter, base.accelerator, base.software)
+    }

@@ -25,6 +25,7 @@ from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
 from toolkit.evidence.model import NodeFact, NodeFacts
 from toolkit.evidence.records import FILE, Run, append
+from toolkit.evidence.tools.nvidia_smi.model import NvidiaSmi
 from toolkit.evidence.verdict import Job, Request, Verdict
 
 SIMULATED_WAIT = 30.0
@@ -119,7 +120,7 @@ def store(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tup
     return file, append(file, run)
 
 
-def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
+def versions(settings: Settings, jobs: Sequence[Job]) -> Mapping[str, str]:
     """Return part of the stack -> version; what nodes report counts before what is requested."""
     rows = [row for job in jobs for reading in job.readings if isinstance(reading, NodeFacts) for row in reading.nodes]
     reported = {
@@ -128,6 +129,13 @@ def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
         "system": _distinct_values(rows, "os_image"),
         "kubelet": _distinct_values(rows, "kubelet"),
     }
+    readings = [reading for job in jobs for reading in job.readings]
+    printed = {
+        "CUDA of the driver": {reading.cuda for reading in readings if isinstance(reading, NvidiaSmi)},
+        "NCCL": {reading.nccl.version for reading in readings if reading.nccl},
+        "images": {job.versions.get("image") for job in jobs},
+    }
+    reported |= {part: ", ".join(sorted(filter(None, values))) for part, values in printed.items()}
     return {**requested(settings), **{part: version for part, version in reported.items() if version}}
 
 

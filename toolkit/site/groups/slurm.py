@@ -198,7 +198,59 @@ def _render(site: Site) -> Iterator[File | Open]:
         return
     yield from node_files(site, scheduler)
     yield from _containers(scheduler)
+    yield from _images(site, scheduler)
     yield from batch_files(site, scheduler)
+
+
+def _images(site: Site, settings: SlurmSettings) -> Iterator[File]:
+    """Yield scripts around the images of the jobs: to unpack them by Enroot alone, and to see that containers start."""
+    jobs = (job for job in site.jobs if isinstance(job, BatchJob))
+    images = sorted({image for job in jobs if (image := settings.images.get(job.build or "", job.image))})
+    if not images:
+        return
+    lines = []
+    for image in images:
+        file, name = (re.sub(r"[^\w.-]+", "+", pyxis_image(image).rpartition("#")[2]) + end for end in (".sqsh", ""))
+        lines += [
+            f"test -e {file} || enroot import --output {file} docker://{shlex.quote(pyxis_image(image))}",
+            f"enroot list | grep -qxF {name} || enroot create --name {name} {file}",
+            f"enroot start {name} nvidia-smi -L",
+            f'if [ "${{1-}}" = bundle ]; then enroot bundle --output {name}.run {file}; fi',
+        ]
+    head = "#!/bin/bash\n# {what}\nset -euo pipefail\n"
+    what = "Unpacks the images of the jobs on this node, without Slurm; with `bundle` as programs that need no Enroot."
+    yield File(
+        "slurm/enroot-images.sh", head.format(what=what) + "\n".join(lines) + "\n", sources=("D-5.4",), executable=True
+    )
+    yield File(
+        "slurm/containers.sbatch", _CONTAINERS.format(pyxis_image(images[0])), sources=("D-5.5",), executable=True
+    )
+
+
+_CONTAINERS = """\
+#!/bin/bash
+#SBATCH --job-name=containers
+#SBATCH --nodes=1
+# Shows that srun starts a container: its system is another than the node's, and the node's own file hides it again.
+# The argument is an image of another distribution than the nodes'.
+set -euo pipefail
+image=${{1:-{}}}
+name() {{
+  srun "$@" grep PRETTY_NAME /etc/os-release
+}}
+host=$(name)
+container=$(name --container-image="$image")
+mounted=$(name --container-image="$image" --container-mounts=/etc/os-release:/etc/os-release)
+echo "node: $host, container: $container, with the node's file: $mounted"
+if [ "$container" = "$host" ]; then
+  echo "the container has the node's system: Pyxis did not start it, or $image is of the same distribution" >&2
+  exit 1
+fi
+if [ "$mounted" != "$host" ]; then
+  echo "--container-mounts had no effect" >&2
+  exit 1
+fi
+"""
 
 
 def _containers(scheduler: SlurmSettings) -> Iterator[File | Open]:

@@ -10,17 +10,21 @@ import pytest
 
 from core.apis.kinds import Kind
 from core.progress import SILENT
+from tests.toolkit.evidence.samples import nccl
 from toolkit.cli.shared import identity, session, stack_checks
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status.overview import OURS
 from toolkit.cli.verify import nodes, stack_jobs
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.stack_jobs import chosen, store, versions
+from toolkit.evidence.reader import read
 from toolkit.evidence.records import FILE
 from toolkit.evidence.records import read as runs_of
-from toolkit.evidence.verdict import Ended, Job, Request, Status, Verdict
+from toolkit.evidence.tools.nvidia_smi import NvidiaSmi
+from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
 
 WANTED = "adas/nccl-test-02x08"
 
@@ -171,3 +175,16 @@ def test_versions_that_differ_between_nodes_are_both_shown(dev: Stack) -> None:
     two = [{"metadata": {"name": name}, "status": {"nodeInfo": {"kernelVersion": name}}} for name in ("b", "a")]
     job = Job(request=Request(job="nodes"), ended=Ended.SUCCEEDED, readings=(nodes.facts(two),))
     assert versions(dev.settings, [job])["kernel"] == "a, b"
+
+
+def test_the_versions_of_a_result_are_those_that_its_logs_print(dev: Stack) -> None:
+    """CUDA of the driver, NCCL and the jobs' images are stored with a result, beside what nodes and settings say."""
+    found_in = read(ROOT / "tests" / "toolkit" / "evidence" / "logs" / "nvidia-smi" / "r-4.4-2.log")
+    smi = next(reading for reading in found_in if isinstance(reading, NvidiaSmi))
+    readings = (smi, smi.model_copy(update={"nccl": nccl(Shape(pods=2, gpus=8)), "cuda": None}))
+    job = Job(
+        request=Request(job="a"), ended=Ended.SUCCEEDED, readings=readings, versions={"image": "tensorflow:20.03"}
+    )
+    found = versions(dev.settings, [job])
+    assert (found["CUDA of the driver"], found["NCCL"], found["images"]) == (smi.cuda, "2.5.6", "tensorflow:20.03")
+    assert found["OpenShift"] == "4.4"

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,59 @@ def test_other_stacks_have_none() -> None:
     """Without `site.scheduler` nothing is written, and nothing is open."""
     assert written(GROUP, site.of(settings.load("h100-roce", ROOT), "h100-roce")) == ((), ())
     assert isinstance(next(GROUP.render(SITE)), File)
+
+
+SRUN = """#!/bin/sh
+echo "$*" >> "$CALLS"
+case "$*" in
+  *container-mounts*) echo 'PRETTY_NAME="Ubuntu 18.04.2 LTS"' ;;
+  *container-image*) echo "PRETTY_NAME=\\"$CONTAINER\\"" ;;
+  *) echo 'PRETTY_NAME="Ubuntu 18.04.2 LTS"' ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("container", "status", "expected"),
+    [
+        ("CentOS Linux 7 (Core)", 0, 'container: PRETTY_NAME="CentOS Linux 7 (Core)"'),
+        ("Ubuntu 18.04.2 LTS", 1, "the container has the node's system"),
+    ],
+)
+def test_a_container_has_a_system_of_its_own(tmp_path: Path, container: str, status: int, expected: str) -> None:
+    """The script reads PRETTY_NAME on the node, in the container, and with the node's file; the first two differ."""
+    files, _ = texts(JOB)
+    script, srun = tmp_path / "containers.sbatch", tmp_path / "srun"
+    script.write_text(files["slurm/containers.sbatch"])
+    srun.write_text(SRUN)
+    srun.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "CALLS": str(tmp_path / "calls"), "CONTAINER": container}
+    done = subprocess.run(["bash", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, expected in done.stdout + done.stderr) == (status, True)
+    assert len((tmp_path / "calls").read_text().splitlines()) == 3
+    assert "--container-image=nvcr.io#nvidia/pytorch:24.03-py3" in (tmp_path / "calls").read_text()
+
+
+def test_images_are_unpacked_by_enroot_alone(tmp_path: Path) -> None:
+    """Each image of the jobs is imported, created and started once by Enroot's own commands, and bundled on request."""
+    files, _ = texts(JOB)
+    script, enroot = tmp_path / "enroot-images.sh", tmp_path / "enroot"
+    script.write_text(files["slurm/enroot-images.sh"])
+    # Like Enroot: import writes the file, and list has what was created.
+    enroot.write_text(
+        '#!/bin/sh\necho "$*" >> calls\ncase $1 in\nimport) touch "$3" ;;\n'
+        'create) echo "$3" >> created ;;\nlist) cat created 2>/dev/null || true ;;\nesac\n'
+    )
+    enroot.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    for arguments in ([], ["bundle"]):
+        subprocess.run(["bash", script, *arguments], cwd=tmp_path, env=environment, check=True)
+    calls = [line for line in (tmp_path / "calls").read_text().splitlines() if line != "list"]
+    image = "nvidia+pytorch+24.03-py3"
+    assert calls == [
+        f"import --output {image}.sqsh docker://nvcr.io#nvidia/pytorch:24.03-py3",
+        f"create --name {image} {image}.sqsh",
+        f"start {image} nvidia-smi -L",
+        f"start {image} nvidia-smi -L",
+        f"bundle --output {image}.run {image}.sqsh",
+    ]

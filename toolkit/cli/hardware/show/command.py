@@ -10,7 +10,7 @@ from core.hardware.profiles import Profile
 from stacks.loading import locks
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from toolkit.cli.hardware.show.machines import chassis, gpus, machines, nccl, rails
+from toolkit.cli.hardware.show.machines import chassis, gpus, machines, nccl, published, rails
 from toolkit.cli.hardware.show.network import levels, network
 from toolkit.cli.hardware.show.room import Rack, parts, space
 from toolkit.cli.hardware.show.section import Section
@@ -68,8 +68,7 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
 
 def _parts_of(machine: Profile) -> Iterator[Section]:
     yield gpus(machine)
-    if beyond := chassis(machine):
-        yield beyond
+    yield from (section for section in (chassis(machine), published(machine)) if section)
 
 
 def _of_pool(pool: Pool, *parts: Section) -> Iterator[Section]:

@@ -6,6 +6,7 @@ from itertools import combinations
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.hardware import topology
 from core.hardware.gpus import Architecture
+from core.hardware.measured import training
 from core.hardware.placement import share
 from core.hardware.profiles import Hca, Ports, Profile
 from core.hardware.profiles.facts import Processor
@@ -106,6 +107,31 @@ def chassis(profile: Profile) -> Section | None:
         "room, degrees Celsius": f"{facts.celsius[0]} to {facts.celsius[1]}" if facts.celsius else None,
     }
     return Section("Chassis", ({key: value for key, value in row.items() if value is not None},), source=facts.source)
+
+
+def published(profile: Profile) -> Section | None:
+    """Return how published trainings scale, where the machine's document compares itself with them."""
+    if profile.reference_design != "supermicro":
+        return None
+    base = training.submission()
+    rows: list[Row] = [
+        {
+            "benchmark": name,
+            "id": row.id,
+            "system": row.system,
+            "GPUs": row.accelerators,
+            "minutes": f"{row.minutes[name]:g}",
+            "efficiency": f"{efficiency:.0%}",
+        }
+        for name in base.minutes
+        for row in training.MLPERF
+        if (efficiency := training.efficiencies(name).get(row.id)) is not None
+    ]
+    note = (
+        f"efficiency against {base.id}, {base.system} with {base.accelerators} GPUs: fewer minutes on more GPUs; "
+        "larger systems also train with other parameters"
+    )
+    return Section("Published minutes of MLPerf v0.6", tuple(rows), (note,), source="S-3.3")
 
 
 def _ports(ports: Ports) -> str:

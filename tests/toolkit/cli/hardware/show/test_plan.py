@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from components.jobs.mpi_job import MpiJobArgs
+from core.hardware.measured import training
 from core.hardware.profiles import PROFILES
 from stacks.layers.job_arguments import of_job
 from stacks.loading.settings import Settings
@@ -353,3 +354,21 @@ def test_tensor_cores_of_the_documents_are_shown() -> None:
     (a100,) = machines.gpus(PROFILES["dgx-a100"]).rows
     assert a100["tensor cores"] == "FP64, TF32, BF16, FP16, INT8, INT4, B1"
     assert a100["tensor cores against the generation before"] == "2 x on sparse matrices"
+
+
+def test_published_minutes_scale() -> None:
+    """Rows of the same submitter, accelerator and software have the efficiency against the compared one."""
+    found = machines.published(PROFILES["sys-4029gp-tvrt"])
+    assert found is not None
+    base = training.submission()
+    assert base.accelerators == 8
+    for row in found.rows:
+        (other,) = (one for one in training.MLPERF if one.id == row["id"])
+        assert (other.submitter, other.accelerator) == (base.submitter, base.accelerator)
+        assert other.accelerators
+        minutes = other.minutes[str(row["benchmark"])]
+        assert row["minutes"] == f"{minutes:g}"
+        assert row["efficiency"] == f"{base.minutes[str(row['benchmark'])] * 8 / (minutes * other.accelerators):.0%}"
+    assert {row["benchmark"] for row in found.rows} == {*base.minutes}
+    assert len(found.rows) >= 12
+    assert machines.published(PROFILES["dgx-a100"]) is None
