@@ -23,6 +23,12 @@ class MemlockArgs(Model):
     """How to lift the limit, and for which pool."""
 
     pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
+    stack_mib: int | None = Field(
+        default=None,
+        gt=0,
+        le=1024,
+        description="MiB that the stack of a container's process may have; None: the runtime's",
+    )
     ignition_version: Ignition = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
     rollout_timeout: Seconds | None = Field(
         default=3600,
@@ -35,9 +41,10 @@ def machine_config_name(pool: str) -> str:
     return f"50-{pool}-crio-memlock"
 
 
-def ignition(version: str) -> dict[str, Any]:
+def ignition(version: str, stack_mib: int | None = None) -> dict[str, Any]:
     """Return the Ignition configuration with the drop-in for both names of the unit."""
-    drop_in = {"name": DROP_IN, "contents": "[Service]\nLimitMEMLOCK=infinity\n"}
+    stack = f"LimitSTACK={stack_mib << 20}\n" if stack_mib else ""
+    drop_in = {"name": DROP_IN, "contents": f"[Service]\nLimitMEMLOCK=infinity\n{stack}"}
     return {
         "ignition": {"version": version},
         "systemd": {"units": [{"name": unit, "dropins": [drop_in]} for unit in UNITS]},
@@ -55,7 +62,7 @@ class Memlock(Component):
     def __init__(self, name: str, args: MemlockArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Memlock", name, args, opts)
         config_name = machine_config_name(args.pool)
-        config = ignition(args.ignition_version)
+        config = ignition(args.ignition_version, args.stack_mib)
         awaited: pulumi.CustomResource = machine_config(
             self, name, args.pool, {"config": config}, config_name=config_name, subject="crio-memlock"
         )

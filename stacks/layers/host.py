@@ -169,7 +169,12 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
 
 def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:
     """Declare the limit of locked memory; with a timeout it waits for the nodes by itself."""
-    args = MemlockArgs(pool=pool.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
+    args = MemlockArgs(
+        pool=pool.machine_config_pool,
+        stack_mib=pool.tuning.stack_mib if pool.tuning else None,
+        ignition_version=version,
+        rollout_timeout=timeout,
+    )
     return Memlock(_part("memlock", pool), args, opts=_with_former_name("memlock", pool, opts))
 
 

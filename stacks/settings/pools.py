@@ -35,6 +35,13 @@ class TuningSettings(KernelTuning):
         default=False,
         description="name the ports after their rails (rail0, ...), by their PCI addresses",
     )
+    stack_mib: int | None = Field(
+        default=None,
+        gt=0,
+        le=1024,
+        description="MiB that the stack of a container's process may have, beside unlimited locked memory, where the "
+        "fabric has RDMA; None: the container runtime's own limit",
+    )
     at_once: NumberOrShare = Field(
         default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"
     )

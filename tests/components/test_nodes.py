@@ -31,6 +31,13 @@ def test_both_names_of_the_runtime_unit_get_the_drop_in() -> None:
     }
 
 
+def test_containers_of_the_guide_have_its_limits() -> None:
+    """In the guide's example containers have unlimited locked memory and 64 MiB of stack, as by docker run."""
+    config = only_object(environment("nvaie-roce"), "MachineConfig", "50-gpu-crio-memlock").inputs["spec"]["config"]
+    contents = {drop_in["contents"] for unit in config["systemd"]["units"] for drop_in in unit["dropins"]}
+    assert contents == {"[Service]\nLimitMEMLOCK=infinity\nLimitSTACK=67108864\n"}
+
+
 def test_rollout_is_waited_for_by_source_and_condition() -> None:
     """The rollout waits for the MachineConfig in the pool's source and for Updated."""
     patch = only_object(environment("dev"), "MachineConfigPoolPatch").inputs["metadata"]

@@ -219,3 +219,16 @@ def test_the_runbook_has_the_mode_of_the_adapters() -> None:
     assert "LINK_TYPE_P1=1" in text
     assert text.index("playbooks/scaleup.yml") < text.index("after-driver.yml")
     assert "LINK_TYPE_P1=2" in kit.files(kit.of("robotic-drive-ethernet"))["runbook.md"]
+
+
+def test_the_hosts_of_robotic_drive_have_its_system() -> None:
+    """RHEL 7.7 is held, its kernel is required, and the DGX software's repositories and group are installed."""
+    inventory = yaml_text.read(kit.files(kit.of("robotic-drive-3.11"))["inventory.yml"])
+    variables = inventory["all"]["children"]["gpu_hosts"]["vars"]
+    assert variables["repositories_release"] == "7.7"
+    assert variables["updates_kernel"] == "3.10.0-1062.el7.x86_64"
+    assert variables["updates_groups"] == ["DGX-1 Configurations"]
+    assert "rhel-7-server-ose-3.11-rpms" in variables["repositories_subscriptions"]
+    assert [one["name"] for one in variables["repositories_files"]] == ["nvidia-dgx-7-updates"]
+    text = kit.files(kit.of("robotic-drive-3.11"))["openshift-ansible.ini"]
+    assert "dgx1.robotic.example.com openshift_node_group_name='node-config-compute'" in text.split("[new_nodes]")[1]
