@@ -10,6 +10,7 @@ from core.hardware.profiles import Profile
 from stacks.loading import locks
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
+from toolkit.cli.hardware.show import fleet
 from toolkit.cli.hardware.show.machines import chassis, gpus, machines, nccl, published, rails
 from toolkit.cli.hardware.show.network import levels, network
 from toolkit.cli.hardware.show.room import Rack, parts, space
@@ -26,6 +27,10 @@ UnitsOption = Annotated[
 WattsOption = Annotated[
     int | None, typer.Option("--rack-watts", min=1, help="Power and cooling of a rack for machines, W.")
 ]
+FleetOption = Annotated[int | None, typer.Option("--fleet", min=1, help="Vehicles whose recordings are to be stored.")]
+HoursOption = Annotated[
+    int, typer.Option("--hours", min=1, max=24, help="Hours that each vehicle of --fleet records a day.")
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON, by section, with the columns as keys; null means not given.")
 ]
@@ -35,6 +40,8 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     rack_units: UnitsOption = None,
     rack_watts: WattsOption = None,
+    vehicles: FleetOption = None,
+    hours: HoursOption = 8,
     *,
     plain: JsonOption = False,
 ) -> None:
@@ -45,7 +52,7 @@ def command(
     settings = stacks.read(stack).settings
     locked = locks.read(settings, ROOT)
     chosen = (*file_system(settings, locked), *data(settings, locked))
-    all_sections = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
+    all_sections = (*sections(settings, _rack(rack_units, rack_watts)), *chosen, *_fleet(vehicles, hours))
     if plain:
         print_json({section.name: section.data() for section in all_sections})
         return
@@ -64,6 +71,10 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
         *levels(settings),
         *(part for pool in pools for part in _of_pool(pool, *parts(pool), space(pool, rack))),
     )
+
+
+def _fleet(vehicles: int | None, hours: int) -> tuple[Section, ...]:
+    return fleet.sections(vehicles, hours) if vehicles else ()
 
 
 def _parts_of(machine: Profile) -> Iterator[Section]:

@@ -372,3 +372,13 @@ def test_published_minutes_scale() -> None:
     assert {row["benchmark"] for row in found.rows} == {*base.minutes}
     assert len(found.rows) >= 12
     assert machines.published(PROFILES["dgx-a100"]) is None
+
+
+def test_what_a_fleet_records() -> None:
+    """Half a TB to 1.1 TB of a vehicle in eight hours, times the vehicles, and the rate to take it in."""
+    found = json.loads(_run("--stack", "dev", "--fleet", "100").stdout)
+    (rows,) = (part for name, part in found.items() if name.startswith("Recordings of 100 vehicles"))
+    figures = [(row["of the fleet, TB a day"], row["GB/s to take it in within a day"]) for row in rows["rows"]]
+    assert figures == [("50.0", "0.58"), ("110.0", "1.27")]
+    assert found["Public data sets"]["rows"][0]["C4"] == "745 GB"
+    assert not any(name.startswith("Recordings") for name in json.loads(_run("--stack", "dev").stdout))
