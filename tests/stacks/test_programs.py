@@ -236,11 +236,11 @@ def test_what_is_on_the_volume_is_put_there(tmp_path: Path) -> None:
     calls = (tmp_path / "calls").read_text()
     assert "--branch v2.13.10 https://github.com/NVIDIA/nccl-tests" in calls
     assert "MPI=1" in calls
-    started = [one for one in PROGRAMS.values() if one.on_volume]
-    paths = {one.on_volume for one in started} | {
+    started = [program for program in PROGRAMS.values() if program.on_volume]
+    paths = {program.on_volume for program in started} | {
         word
-        for one in PROGRAMS.values()
-        for word in one.command
+        for program in PROGRAMS.values()
+        for word in program.command
         if word.startswith("/workspace/other/") and " " not in word
     }
     assert len(paths) >= 6

@@ -38,7 +38,7 @@ def test_a_full_switch_is_refused() -> None:
 
 def test_the_storage_is_the_papers() -> None:
     """Two canisters and the server beside them, with their systems, and 40 GB/s, which their ports carry."""
-    assert [(one.what, one.count, one.system) for one in ESS3000.servers] == [
+    assert [(server.what, server.count, server.system) for server in ESS3000.servers] == [
         ("canister", 2, "RHEL 8.1"),
         ("Lenovo SR650", 1, "RHEL 7.6"),
     ]

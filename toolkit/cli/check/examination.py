@@ -144,8 +144,8 @@ def _judge(
 ) -> None:
     """Note what the rules find in `subjects`, and `further` findings, where no exception covers them."""
     tally = Tally()
-    found = chain(_findings(checker, subjects, inventory, result), further)
-    findings = list(exceptions.waive(found, exempt, today, tally))
+    everything = chain(_findings(checker, subjects, inventory, result), further)
+    findings = list(exceptions.waive(everything, exempt, today, tally))
     if secrets := secret_texts(subjects):
         findings = [redact(finding, secrets) for finding in findings]
     of_others = [entry for entry in exempt if any(entry.matches(finding) for finding in further)]

@@ -81,9 +81,9 @@ def _in_systems(job: Job) -> Outcome | None:
     }
     judged = {name: system for name, system in systems.items() if system}
     faults = [
-        f"{name}: {system}, not {wanted}"
+        f"{name}: {system}, not {declared}"
         for name, system in judged.items()
-        if not f"{system}.".startswith(f"{(wanted := job.request.systems[name])}.")
+        if not f"{system}.".startswith(f"{(declared := job.request.systems[name])}.")
     ]
     limit = ", ".join(sorted({job.request.systems[name] for name in judged}))
     return (

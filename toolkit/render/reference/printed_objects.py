@@ -105,7 +105,7 @@ def pages() -> dict[Path, str]:
 
 def _objects() -> str:
     heads = ("printed", "row", "declared", "by the stack")
-    return markdown.table(heads, ((one.printed, one.row, one.declared, one.stack) for one in objects()))
+    return markdown.table(heads, ((item.printed, item.row, item.declared, item.stack) for item in objects()))
 
 
 def _section(reason: Reason) -> str:
@@ -137,7 +137,7 @@ def _differences(printed: PrintedObject) -> Iterator[Difference]:
 def _declared(stack: str) -> Mapping[str, Mapping[str, Any]]:
     """Return the manifests of a stack by kind, namespace and name."""
     rendered = manifests.manifests(manifests.registrations(stack))
-    return {f"{one['kind']} {'/'.join(_place(one['metadata']))}": one for one in rendered}
+    return {f"{obj['kind']} {'/'.join(_place(obj['metadata']))}": obj for obj in rendered}
 
 
 def _place(metadata: Mapping[str, Any]) -> tuple[str, ...]:

@@ -185,6 +185,6 @@ def test_the_versions_of_a_result_are_those_that_its_logs_print(dev: Stack) -> N
     job = Job(
         request=Request(job="a"), ended=Ended.SUCCEEDED, readings=readings, versions={"image": "tensorflow:20.03"}
     )
-    found = versions(dev.settings, [job])
-    assert (found["CUDA of the driver"], found["NCCL"], found["images"]) == (smi.cuda, "2.5.6", "tensorflow:20.03")
-    assert found["OpenShift"] == "4.4"
+    stored = versions(dev.settings, [job])
+    assert (stored["CUDA of the driver"], stored["NCCL"], stored["images"]) == (smi.cuda, "2.5.6", "tensorflow:20.03")
+    assert stored["OpenShift"] == "4.4"

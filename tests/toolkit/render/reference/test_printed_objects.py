@@ -6,9 +6,11 @@ from toolkit.render.reference.printed_objects import Difference, differences, fl
 
 def test_every_difference_has_a_reason() -> None:
     """A printed field that is declared otherwise, or not, fails without a reason; all 17 objects are declared."""
-    unexplained = [(one.printed, one.path, one.here, one.there) for one in differences() if reason_of(one) is None]
+    unexplained = [
+        (item.printed, item.path, item.here, item.there) for item in differences() if reason_of(item) is None
+    ]
     assert unexplained == [], f"give a reason in {printed_objects.DATA.name}, or declare what is printed"
-    assert len({one.printed for one in objects()}) == 17
+    assert len({item.printed for item in objects()}) == 17
 
 
 def test_every_reason_has_a_difference() -> None:
@@ -19,11 +21,11 @@ def test_every_reason_has_a_difference() -> None:
 
 def test_what_is_printed_is_declared_where_nothing_is_said() -> None:
     """Commands of the MPI jobs, and the parts of the volume's handle, are the printed ones to the letter."""
-    differing = {(one.printed, one.path) for one in differences()}
-    mpi = [one for one in objects() if one.printed.startswith("MPIJob ")]
-    for one in mpi:
-        assert "launcher.container.command" in dict(flat(one.fields))
-        assert (one.printed, "launcher.container.command") not in differing, one.printed
+    differing = {(item.printed, item.path) for item in differences()}
+    mpi = [item for item in objects() if item.printed.startswith("MPIJob ")]
+    for item in mpi:
+        assert "launcher.container.command" in dict(flat(item.fields))
+        assert (item.printed, "launcher.container.command") not in differing, item.printed
     assert ("PersistentVolume adas-data-pv01", "spec.csi.volumeHandle") not in differing
 
 
@@ -40,6 +42,6 @@ def test_lists_are_compared_by_name() -> None:
 
 def test_a_reason_is_of_its_objects_and_fields() -> None:
     """A pattern of objects narrows a reason."""
-    reason = next(one for one in reasons() if one.title == "Who may use the SCC")
+    reason = next(item for item in reasons() if item.title == "Who may use the SCC")
     assert reason.explains(Difference("SecurityContextConstraints scc-for-mpi", "users", "[]", "a"))
     assert not reason.explains(Difference("RoleBinding mpi", "users", "[]", "a"))

@@ -22,8 +22,8 @@ PORTS = {**dict.fromkeys(CATALOGUES, 1), catalogue.EMPTY: 2}
 
 def channel(package: str, name: str) -> list[dict[str, Any]]:
     """Return the bundles of a channel."""
-    found = packages()[package]
-    return catalogue.bundles(found, name, found.channels[name])
+    offered = packages()[package]
+    return catalogue.bundles(offered, name, offered.channels[name])
 
 
 def test_a_channel_is_a_chain() -> None:

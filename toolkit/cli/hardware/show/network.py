@@ -145,7 +145,9 @@ def _one_switch(pool: Pool) -> Section:
 
 
 def _servers() -> str:
-    return "; ".join(f"{one.count} x {one.what} with {one.system} ({', '.join(one.roles)})" for one in ESS3000.servers)
+    return "; ".join(
+        f"{server.count} x {server.what} with {server.system} ({', '.join(server.roles)})" for server in ESS3000.servers
+    )
 
 
 def _ports_only(pool: Pool) -> Section:

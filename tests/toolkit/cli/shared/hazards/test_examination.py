@@ -58,8 +58,8 @@ class _Server:
         parts = request.path.split("/")
         namespace = parts[parts.index("namespaces") + 1] if "namespaces" in parts else ""
         if parts[-1] != kind.plural:
-            found = self.objects.find(kind, namespace, parts[-1])
-            return as_json(found or {"message": "not found"}, 200 if found else 404)
+            item = self.objects.find(kind, namespace, parts[-1])
+            return as_json(item or {"message": "not found"}, 200 if item else 404)
         if request.headers["Accept"] == TABLE:
             assert request.args["includeObject"] == "None"
             rows = [{"cells": [row[name] for name in _COLUMNS]} for row in self.objects.rows(kind)]
@@ -185,9 +185,9 @@ def test_hazards_are_printed_with_their_remedies(monkeypatch: pytest.MonkeyPatch
     """Status prints a hazard, its remedy below it, and what was not checked, on a narrow terminal too."""
     written = io.StringIO()
     monkeypatch.setattr(console, "console", console.new_console(file=written, width=80))
-    found = Hazard("runc", "MachineConfigPool worker", "MachineConfig [x] keeps runc", "Delete it.", "source")
+    hazard = Hazard("runc", "MachineConfigPool worker", "MachineConfig [x] keeps runc", "Delete it.", "source")
     unread = Hazard(NOT_CHECKED, "", "removed-apis (the cluster does not serve APIRequestCount)")
-    command.show_overview(Overview((), (), (), (), (), hazards=(found, unread)))
+    command.show_overview(Overview((), (), (), (), (), hazards=(hazard, unread)))
     lines = written.getvalue().splitlines()
     assert "hazard runc: MachineConfigPool worker: MachineConfig [x] keeps runc" in lines
     assert (

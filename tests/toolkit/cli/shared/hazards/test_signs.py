@@ -27,27 +27,27 @@ def test_cases_are_of_signs() -> None:
     assert [str(case) for case in CASES if bool(case.expect) != case.name.startswith("denied/")] == []
 
 
-def _found(case: Case) -> tuple[list[Hazard], str]:
+def _hazards(case: Case) -> tuple[list[Hazard], str]:
     """Return the hazards of a case, and why not all could be checked."""
-    found: list[Hazard] = []
+    hazards: list[Hazard] = []
     try:
         for hazard in signs.SIGNS[case.sign](settings(case.stack), case.live):
-            found.append(hazard)
+            hazards.append(hazard)
     except UnreadError as error:
-        return found, str(error)
-    return found, ""
+        return hazards, str(error)
+    return hazards, ""
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_sign_finds_what_its_case_expects(case: Case) -> None:
     """A hazard has its place, cause and remedy; what cannot be checked is reported with the reason."""
-    found, unread = _found(case)
+    hazards, unread = _hazards(case)
     assert (case.unread in unread) if case.unread else not unread, unread
-    texts = [f"{hazard.name}: {hazard.text}" for hazard in found]
+    texts = [f"{hazard.name}: {hazard.text}" for hazard in hazards]
     assert len(texts) == len(case.expect), texts
     for text, parts in zip(texts, case.expect, strict=True):
         assert has(text, *parts), text
-    assert all(hazard.place and hazard.cause and hazard.remedy for hazard in found)
+    assert all(hazard.place and hazard.cause and hazard.remedy for hazard in hazards)
 
 
 def test_the_guide_has_every_hazard() -> None:
@@ -56,5 +56,5 @@ def test_the_guide_has_every_hazard() -> None:
     section = page.partition("## Hazards of the site")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall("`([^`]+)`", row)}
-    found = {hazard.name for case in CASES for hazard in _found(case)[0]}
-    assert listed == found
+    hazards = {hazard.name for case in CASES for hazard in _hazards(case)[0]}
+    assert listed == hazards

@@ -229,6 +229,6 @@ def test_the_hosts_of_robotic_drive_have_its_system() -> None:
     assert variables["updates_kernel"] == "3.10.0-1062.el7.x86_64"
     assert variables["updates_groups"] == ["DGX-1 Configurations"]
     assert "rhel-7-server-ose-3.11-rpms" in variables["repositories_subscriptions"]
-    assert [one["name"] for one in variables["repositories_files"]] == ["nvidia-dgx-7-updates"]
+    assert [repository["name"] for repository in variables["repositories_files"]] == ["nvidia-dgx-7-updates"]
     text = kit.files(kit.of("robotic-drive-3.11"))["openshift-ansible.ini"]
     assert "dgx1.robotic.example.com openshift_node_group_name='node-config-compute'" in text.split("[new_nodes]")[1]

@@ -109,8 +109,8 @@ def carriers(state: Object, addresses: Iterable[str]) -> dict[str, str]:
     interfaces = [entry for entry in entries(state, "status", "currentState", "interfaces") if read(entry, "name")]
     bridges = [entry for entry in interfaces if entry.get("type") == "ovs-bridge"]
     others = {str(entry["name"]): entry for entry in interfaces if not str(entry.get("type")).startswith("ovs-")}
-    wanted = {*addresses}
-    waiting = [interface for interface in interfaces if wanted & _own(interface)]
+    node_addresses = {*addresses}
+    waiting = [interface for interface in interfaces if node_addresses & _own(interface)]
     leaves: dict[str, str] = {}
     seen: set[str] = set()
     while waiting:

@@ -70,8 +70,8 @@ def hazards(_: Settings, live: Live) -> Iterator[Hazard]:
 
 
 def _policies(driver: _Driver, live: Live) -> list[Object]:
-    found = (mapping(obj, *path) for kind, path in driver.policies for obj in live.list(kind))
-    return [mapping(part, "upgradePolicy") for part in found if part]
+    policies = (mapping(obj, *path) for kind, path in driver.policies for obj in live.list(kind))
+    return [mapping(part, "upgradePolicy") for part in policies if part]
 
 
 def _stuck(
