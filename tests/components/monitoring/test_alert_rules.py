@@ -31,6 +31,7 @@ RULES = {
     "first.yaml": AMPERE.model_copy(update={"row_remapping": False, "generation": "2.0"}),
 }
 """Rules by the file that the cases name."""
+_SENSORS = ("temp_celsius", "power_average_watt")
 _NODE = (
     "port_data_transmitted_bytes_total",
     "port_data_received_bytes_total",
@@ -125,6 +126,7 @@ def test_dashboards_draw_something(folder: Path) -> None:
     labels = 'gpu="0",Hostname="worker-0",exported_pod="train-0",exported_namespace="team-a"'
     names = [f"{each.name}{{{labels}}}" for each in METRICS]
     names += [f'node_infiniband_{each}{{device="mlx5_0",instance="worker-0"}}' for each in _NODE]
+    names += [f'node_hwmon_{each}{{chip="x",sensor="temp1",instance="worker-0"}}' for each in _SENSORS]
     shown = [
         each.expression
         for page in (GPUS, INFINIBAND)
