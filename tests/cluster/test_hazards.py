@@ -40,7 +40,10 @@ def _conditions(lab: Lab) -> list[Any]:
 
 @pytest.fixture
 def planted(lab: Lab) -> Iterator[Planted]:
-    """Give the lab, whose other tests may have left drift, with a paused pool, a driver whose upgrade failed, and a release that cannot be updated."""
+    """Give the lab, whose other tests may have left drift, with three hazards.
+
+    A pool is paused, a driver's upgrade has failed, and the release cannot be updated.
+    """
     before = _conditions(lab)
     drift = lab.hpc("drift").returncode
     lab.api.patch(kinds.MACHINE_CONFIG_POOL, "worker", {"spec": {"paused": True}})
