@@ -84,6 +84,9 @@ class Transition(Model):
     paused: bool = Field(
         default=False, description="with verdict stop: node pools are paused until both steps are taken"
     )
+    anew: bool = Field(
+        default=False, description="there are no stops on the way: what is declared is of another generation"
+    )
     reason: str = Field(min_length=1, description="what holds it back, or what changes; a clause")
     before: tuple[str, ...] = Field(default=(), description="what must be done first; sentences without a full stop")
     after: tuple[str, ...] = Field(default=(), description="what must be done then")
@@ -122,6 +125,8 @@ class Step(Model):
     verdict: Verdict
     stop: str | None = None
     paused: bool = False
+    anew: bool = False
+    """Whether settings are written anew for it, and no value alone is changed."""
     reasons: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -184,10 +189,10 @@ class Component(Model):
         known = [transition for transition in self.transitions if forward and transition.covers(source, target)]
         verdict, stop, reason = self._rule(source, target)
         gravest = max(known, key=lambda transition: _GRAVITY.index(transition.verdict), default=None)
-        if gravest is not None and (
-            verdict is Verdict.UNKNOWN or _GRAVITY.index(gravest.verdict) > _GRAVITY.index(verdict)
-        ):
+        if gravest is not None and _GRAVITY.index(gravest.verdict) > _GRAVITY.index(verdict):
             verdict, stop, reason = gravest.verdict, gravest.stop, ""
+        if anew := next((transition for transition in known if transition.anew), None):
+            verdict, stop, reason = anew.verdict, None, ""
         return Step(
             component=self.name,
             source=source,
@@ -195,6 +200,7 @@ class Component(Model):
             verdict=verdict,
             stop=stop,
             paused=any(transition.paused for transition in known),
+            anew=anew is not None,
             reasons=(*filter(None, [reason]), *(transition.reason for transition in known)),
             before=tuple(text for transition in known for text in transition.before),
             after=tuple(text for transition in known for text in transition.after),

@@ -36,12 +36,15 @@ class Patch:
 def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None) -> Iterator[Patch]:
     """Yield the patch of each step, from settings as they are written.
 
-    `source` names them in messages. `aim` are the settings that are aimed at: the last step of a component takes its
-    values from there.
+    A step for which settings are written anew has none. `source` names the settings in messages. `aim` are those that
+    are aimed at: the last step of a component takes its values from there.
     """
     written = copy.deepcopy(data)
     last = {step.component: index for index, step in enumerate(planned)}
     for index, step in enumerate(planned):
+        if step.step.anew:
+            yield Patch({})
+            continue
         if step.component == OPENSHIFT and minor(step.step.target) not in RELEASES:
             yield Patch(
                 {}, f"release {minor(step.step.target)}: this version of hpc has no file of it in stacks/releases"

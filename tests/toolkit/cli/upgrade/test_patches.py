@@ -66,6 +66,13 @@ def test_a_release_that_is_not_here_is_named_alone() -> None:
     ]
 
 
+def test_another_generation_is_written_anew() -> None:
+    """From 4.4 no value alone leads to today's releases: the step has no patch, and its page is named."""
+    steps = plan({"openshift": "4.4"}, {"openshift": "4.20"})
+    assert [*patches(steps, data("dev"), "the test")] == [Patch({})]
+    assert any("docs/guide/upgrade.md" in text for text in steps[0].step.before)
+
+
 def test_settings_that_are_refused_on_the_way_are_named() -> None:
     """A step whose settings the release does not accept says why, as the settings' own rules do."""
     running = {"openshift": "4.20", "gpu-operator": "25.10"}

@@ -53,7 +53,7 @@ def test_operators_that_follow_the_release_are_no_steps_of_their_own() -> None:
     assert "Node Feature Discovery goes to 4.21 by itself" in step.step.after
     old = {"openshift": "4.4", "node-feature-discovery": "4.4"}
     steps = plan(old, aims(old, "4.18"))
-    assert names(steps)[:2] == ["4.4: openshift 4.4 to 4.14", "4.14: node-feature-discovery 4.4 to 4.14"]
+    assert names(steps)[:2] == ["4.4: openshift 4.4 to 4.18", "4.18: node-feature-discovery 4.4 to 4.18"]
     assert [planned.verdict for planned in steps[:2]] == [Verdict.MANUAL, Verdict.MANUAL]
 
 
