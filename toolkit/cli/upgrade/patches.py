@@ -36,14 +36,14 @@ class Patch:
 def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None) -> Iterator[Patch]:
     """Yield the patch of each step, from settings as they are written.
 
-    A step for which settings are written anew has none. `source` names the settings in messages. `aim` are those that
-    are aimed at: the last step of a component takes its values from there.
+    A step for which settings are written anew, or that is refused, has none. `source` names the settings in messages.
+    `aim` are those that are aimed at: the last step of a component takes its values from there.
     """
     written = copy.deepcopy(data)
     last = {step.component: index for index, step in enumerate(planned)}
     for index, step in enumerate(planned):
-        if step.step.anew:
-            yield Patch({})
+        if step.step.anew or step.verdict.refused:
+            yield Patch({}, step.problem)
             continue
         if step.component == OPENSHIFT and minor(step.step.target) not in RELEASES:
             yield Patch(
@@ -51,8 +51,8 @@ def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None)
             )
             continue
         settings, wrong = _parsed(written, source)
-        if settings is None or step.problem:
-            yield Patch({}, step.problem or wrong)
+        if settings is None:
+            yield Patch({}, wrong)
             continue
         changes = dict(_changes(step, settings, written))
         if aim is not None and last[step.component] == index:
