@@ -61,6 +61,12 @@ class GpuDrivers(Model):
             by_branch.setdefault(_branch(driver), driver)
         return tuple(by_branch.values())
 
+    def newest_of(self, operator: str, branch: int) -> str | None:
+        """Return the newest driver of a branch that a version of the operator lists; None: it lists none."""
+        if operator not in self.operators:
+            return None
+        return next((driver for driver in self.newest(operator) if _branch(driver) == branch), None)
+
 
 def _branch(driver: str) -> int:
     return int(driver.partition(".")[0])

@@ -84,7 +84,7 @@ class Transition(Model):
     paused: bool = Field(
         default=False, description="with verdict stop: node pools are paused until both steps are taken"
     )
-    anew: bool = Field(
+    recreated: bool = Field(
         default=False, description="there are no stops on the way: what is declared is of another generation"
     )
     reason: str = Field(min_length=1, description="what holds it back, or what changes; a clause")
@@ -125,8 +125,8 @@ class Step(Model):
     verdict: Verdict
     stop: str | None = None
     paused: bool = False
-    anew: bool = False
-    """Whether settings are written anew for it, and no value alone is changed."""
+    recreated: bool = False
+    """Whether it leads to another generation of settings, so that no value alone is changed."""
     reasons: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class Step(Model):
 _WORDS = {
     Verdict.SUPPORTED: "supported",
     Verdict.UNKNOWN: "a step of which no source says whether it is supported",
-    Verdict.MANUAL: "a step that needs work by hand",
+    Verdict.MANUAL: "a step that needs manual work",
     Verdict.STOP: "not supported in one step",
     Verdict.UNSUPPORTED: "not supported",
 }
@@ -186,26 +186,26 @@ class Component(Model):
     def step(self, source: str, target: str) -> Step:
         """Return what is known of one step, between versions of two numbers or more."""
         forward = Version(target) > Version(source)
-        known = [transition for transition in self.transitions if forward and transition.covers(source, target)]
+        covering = [transition for transition in self.transitions if forward and transition.covers(source, target)]
         verdict, stop, reason = self._rule(source, target)
-        gravest = max(known, key=lambda transition: _GRAVITY.index(transition.verdict), default=None)
+        gravest = max(covering, key=lambda transition: _GRAVITY.index(transition.verdict), default=None)
         if gravest is not None and _GRAVITY.index(gravest.verdict) > _GRAVITY.index(verdict):
             verdict, stop, reason = gravest.verdict, gravest.stop, ""
-        if anew := next((transition for transition in known if transition.anew), None):
-            verdict, stop, reason = anew.verdict, None, ""
+        if recreated := next((transition for transition in covering if transition.recreated), None):
+            verdict, stop, reason = recreated.verdict, None, ""
         return Step(
             component=self.name,
             source=source,
             target=target,
             verdict=verdict,
             stop=stop,
-            paused=any(transition.paused for transition in known),
-            anew=anew is not None,
-            reasons=(*filter(None, [reason]), *(transition.reason for transition in known)),
-            before=tuple(text for transition in known for text in transition.before),
-            after=tuple(text for transition in known for text in transition.after),
+            paused=any(transition.paused for transition in covering),
+            recreated=recreated is not None,
+            reasons=(*filter(None, [reason]), *(transition.reason for transition in covering)),
+            before=tuple(text for transition in covering for text in transition.before),
+            after=tuple(text for transition in covering for text in transition.after),
             restarts=self.restarts,
-            sources=tuple(dict.fromkeys((*(transition.source for transition in known), self.source))),
+            sources=tuple(dict.fromkeys((*(transition.source for transition in covering), self.source))),
         )
 
     def _rule(self, source: str, target: str) -> tuple[Verdict, str | None, str]:
@@ -247,8 +247,8 @@ class Component(Model):
 
     def state(self, version: str) -> State | None:
         """Return what the vendor still does for a version; None: not known here."""
-        known = self.versions.get(minor(version))
-        return known.state if known else None
+        entry = self.versions.get(minor(version))
+        return entry.state if entry else None
 
 
 def minor(version: str) -> str:
@@ -271,5 +271,5 @@ OPENSHIFT, GPU_OPERATOR, GPU_DRIVER = "openshift", "gpu-operator", "gpu-driver"
 
 
 def of_product(product: str) -> Component | None:
-    """Return the component that a product's name, or package, is of; None: no file is about it."""
-    return next((known for known in COMPONENTS.values() if product in (known.name, known.package)), None)
+    """Return the component of a product, by its name in the lists of releases; None: no file is about it."""
+    return next((component for component in COMPONENTS.values() if component.name == product), None)

@@ -1,17 +1,15 @@
 """Versions of components that settings declare, by the names of the files in `stacks/transitions/`."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stacks.checks.operator import subscriptions, version_of
+from stacks.checks.operator import subscriptions, version_of, version_of_image
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
 from stacks.transitions import COMPONENTS, GPU_DRIVER, OPENSHIFT, State, Step, minor
 
 TRAINER, MPI_OPERATOR, SCALE = "trainer", "mpi-operator", "scale-container-native"
-_TAG = re.compile(r":v?(?P<version>\d+\.\d+(?:\.\d+)?)[^:/@]*(?:@.*)?$")
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,6 @@ def declared(settings: Settings) -> tuple[Declared, ...]:
 def component_of(package: str) -> str | None:
     """Return the component of a package in OperatorHub; None: no file is about it."""
     return next((name for name, component in COMPONENTS.items() if component.package == package), None)
-
-
-def of_image(image: str) -> str | None:
-    """Return major and minor version, as the tag of an image names it; None where it names none."""
-    match = _TAG.search(image)
-    return minor(match["version"]) if match else None
 
 
 def branch(driver: str) -> str:
@@ -70,7 +62,7 @@ def _declared(settings: Settings) -> Iterator[Declared]:
 
 
 def _of_image(component: str, place: str, image: str) -> Iterator[Declared]:
-    version = of_image(image)
+    version = version_of_image(image)
     if version:
         yield Declared(component, version, place, image)
 

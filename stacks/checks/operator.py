@@ -59,18 +59,18 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
         listed = settings.version.listed(operator.package)
         for field in ("channel", "starting_csv"):
             value = getattr(operator, field) or ""
-            match = _VERSION.search(value)
-            if match is None or (listed and match[1] in listed.versions):
+            version = version_in(value)
+            if version is None or (listed and version in listed.versions):
                 continue
             # Only now: it reads the files of all releases.
             if (others := _other_releases(settings.version, operator.package)) or listed:
-                elsewhere = tuple(name for name, product in others.items() if match[1] in product.versions)
+                elsewhere = tuple(name for name, product in others.items() if version in product.versions)
                 on = f"for OpenShift {settings.release}"
                 if listed and elsewhere:
-                    reason = f"{listed.name} {match[1]} is not {on} ({listed.source})"
+                    reason = f"{listed.name} {version} is not {on} ({listed.source})"
                     remedy = f"use {either(listed.versions)}, or release {either(elsewhere)}"
                 else:
-                    reason = f"no vendor's list in docs/reference/releases.md has {match[1]} {on}"
+                    reason = f"no vendor's list in docs/reference/releases.md has {version} {on}"
                     remedy = "check that they fit" + (f", or use {either(listed.versions)}" if listed else "")
                 yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
     yield from _unlisted_trainer(settings)
@@ -78,8 +78,19 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
 
 def version_of(operator: OlmSubscription) -> str | None:
     """Return major and minor version of an operator, by its channel; None where that follows several."""
-    match = _VERSION.search(operator.starting_csv or "") or _VERSION.search(operator.channel)
+    return version_in(operator.starting_csv or "") or version_in(operator.channel)
+
+
+def version_in(name: str) -> str | None:
+    """Return major and minor version in the name of a channel or of a ClusterServiceVersion; None: it has none."""
+    match = _VERSION.search(name)
     return match[1] if match else None
+
+
+def version_of_image(image: str) -> str | None:
+    """Return major and minor version in the tag of an image; None: it has none."""
+    match = _TAG.search(image)
+    return match["minor"] if match else None
 
 
 def _other_releases(release: Release, package: str) -> dict[str, KnownVersions]:
@@ -107,10 +118,10 @@ def _unlisted_trainer(settings: Settings) -> Iterator[Unlisted]:
     trainer = settings.trainer
     if not isinstance(trainer, UpstreamTrainer):
         return
-    match = _TAG.search(trainer.image)
+    version = version_of_image(trainer.image)
     listed = settings.version.listed(_TRAINER)
-    if match and listed and match["minor"] not in listed.versions:
-        reason = f"{_TRAINER} {match['minor']} is not known for OpenShift {settings.release}"
+    if version and listed and version not in listed.versions:
+        reason = f"{_TRAINER} {version} is not known for OpenShift {settings.release}"
         yield Unlisted("trainer.image", trainer.image, reason, f"use {either(listed.versions)}")
 
 

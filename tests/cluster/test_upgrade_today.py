@@ -77,7 +77,7 @@ class Walked:
     printed: Mapping[str, str]
     """Step -> output of its commands."""
     jobs: tuple[frozenset[str], ...]
-    """Which objects the stack's job was: after the steps of operators, run anew after each step of OpenShift."""
+    """Which objects the stack's job was: after the steps of operators, run again after each step of OpenShift."""
     configurations: frozenset[str]
     """Which MachineConfigs there were, after each step: nodes restart for another one."""
 
@@ -134,7 +134,7 @@ def taken(lab: Lab, step: Mapping[str, Any]) -> str:
 
 
 def run_again(lab: Lab, run: int) -> None:
-    """Run the job anew, to its good end."""
+    """Run the job again, to its good end."""
 
     def edit(platform: dict[str, Any]) -> None:
         platform["stages"][0]["workloads"][0]["run"] = run
@@ -187,7 +187,7 @@ def test_a_way_over_a_stop_is_refused(walked: Walked) -> None:
 
 
 def test_no_job_runs_again_and_no_node_restarts_for_the_stack(walked: Walked) -> None:
-    """The job is the same object until it is run anew, and so are the configurations for which nodes restart."""
+    """The job is the same object until it is run again, and so are the configurations for which nodes restart."""
     assert [len(objects) for objects in walked.jobs] == [1] * 5
     assert len(frozenset.union(*walked.jobs)) == 5
     assert len(walked.configurations) == 1

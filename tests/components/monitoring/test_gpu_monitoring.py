@@ -223,7 +223,7 @@ def test_console_can_draw_the_pages(page: Dashboard) -> None:
 
 
 def test_each_gpu_has_its_present_use_and_its_course() -> None:
-    """The page of GPUs has the use of each GPU now, as a table by node, GPU and pod, and over time, every 5 s anew."""
+    """The page of GPUs has the use of each GPU now, as a table by node, GPU and pod, and over time, every 5 s again."""
     found = json.loads(grafana(GPUS))
     (row,) = (row for row in found["rows"] if row["title"] == "Use of each GPU")
     now, course = row["panels"]

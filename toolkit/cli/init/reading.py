@@ -1,6 +1,6 @@
 """Asks a cluster for what `toolkit.cli.init.facts` has: GETs alone."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from core.apis import kinds
@@ -11,6 +11,7 @@ from toolkit.cli.init import facts, operator_facts
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.preflight import installed_versions
 from toolkit.cli.shared.preflight.update_checks import unready_operands
 
 T = TypeVar("T")
@@ -92,24 +93,13 @@ class _Reader:
 
 def _version(cluster: Cluster) -> str:
     cluster_version = _required(lambda: cluster.read(kinds.CLUSTER_VERSION, "", CLUSTER_VERSION), kinds.CLUSTER_VERSION)
-    versions = [
-        *_completed(value(cluster_version, "status", "history")),
-        value(cluster_version, "status", "desired", "version"),
-    ]
-    version = next((version for version in versions if isinstance(version, str) and version), None)
+    version = installed_versions.release_of(cluster_version)
     if version is None:
         raise Problem(
             f"context {cluster.context!r} leads to {cluster.server}, which has no ClusterVersion: no OpenShift 4",
             "Name a kubeconfig and a context of an OpenShift cluster (--kubeconfig, --context).",
         )
     return version
-
-
-def _completed(history: Any) -> Iterable[Any]:
-    """Yield the versions that the cluster has come to, the last one first: the desired one may be on its way."""
-    for entry in history if isinstance(history, list) else ():
-        if value(entry, "state") == "Completed":
-            yield value(entry, "version")
 
 
 def _required(ask: Callable[[], T], kind: Kind) -> T:

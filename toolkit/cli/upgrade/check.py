@@ -68,13 +68,9 @@ def command(
     """
     stack = stacks.read(stack_name, name)
     start = ends.start(source, stack)
-    written = start if start.data is not None else ends.of_settings(stack_name)
-    release = ends.release(target) if target else None
-    aim = (
-        End(f"OpenShift {release}", path.aims(start.versions, release))
-        if release
-        else ends.of_settings(target or stack_name)
-    )
+    own = ends.of_settings(stack_name)
+    written = own if start.data is None else start
+    aim = ends.aim(target, start) if target else own
     planned = path.plan(start.versions, aim.versions)
     rows = [
         _Row(step, patch)

@@ -22,6 +22,7 @@ from toolkit.cli.shared.hazards.hazard import Hazard
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.preflight import installed_versions
 from toolkit.cli.shared.stack import Stack
+from toolkit.cli.upgrade import path
 
 CLUSTER, STATE = "cluster", "state"
 _RELEASE = re.compile(r"\d+\.\d+(\.\d+)?")
@@ -62,26 +63,26 @@ def start(source: str, stack: Stack) -> End:
     return end
 
 
-def release(name: str) -> str | None:
-    """Return a release that is aimed at; None: it names settings. Raises Problem for a release that is not known."""
+def aim(name: str, start: End) -> End:
+    """Return what an upgrade aims at: a release, or settings; raise Problem for a release that is not known."""
     if not _RELEASE.fullmatch(name):
-        return None
+        return of_settings(name)
     if minor(name) not in RELEASES and minor(name) not in COMPONENTS[OPENSHIFT].versions:
         raise Problem(f"--to {name}: nothing is known of that release", f"Name {either(RELEASES)}.")
-    return name
+    return End(f"OpenShift {name}", path.aims(start.versions, name))
 
 
 def of_settings(name: str) -> End:
     """Return the versions that settings declare: of a stack, or of a file."""
     try:
         file = stack_settings.file(name, ROOT) if "/" not in name and not name.endswith(".yaml") else Path(name)
-        whole = bases.whole(bases.content(file), str(file), ROOT)
-        settings = stack_settings.parse(bases.content(file), str(file), file.stem, ROOT)
+        content = bases.content(file)
     except OSError as error:
         raise Problem(f"{name} cannot be read: {error.strerror}", "Name a stack, or a file of settings.") from None
     except FileError as error:
         raise Problem(str(error)) from None
-    return End(f"the settings {name}", versions_of(settings), whole.data)
+    settings = stack_settings.parse(content, str(file), file.stem, ROOT)
+    return End(f"the settings {name}", versions_of(settings), bases.whole(content, str(file), ROOT).data)
 
 
 def versions_of(settings: Settings) -> dict[str, str]:

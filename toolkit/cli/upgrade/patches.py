@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.data_files import DataFileError
-from stacks.checks.component_versions import SCALE, TRAINER, component_of
-from stacks.checks.operator import subscriptions
+from policies.manifests.values import read
+from stacks.checks.component_versions import SCALE, TRAINER, branch, component_of
+from stacks.checks.operator import subscriptions, version_of
 from stacks.gpu_drivers import gpu_drivers
 from stacks.loading import settings as stack_settings
 from stacks.releases import RELEASES
@@ -36,13 +37,13 @@ class Patch:
 def patches(planned: Sequence[Planned], data: Any, source: str, aim: Any = None) -> Iterator[Patch]:
     """Yield the patch of each step, from settings as they are written.
 
-    A step for which settings are written anew, or that is refused, has none. `source` names the settings in messages.
+    A step to another generation, and one that is refused, has none. `source` names the settings in messages.
     `aim` are those that are aimed at: the last step of a component takes its values from there.
     """
     written = copy.deepcopy(data)
     last = {step.component: index for index, step in enumerate(planned)}
     for index, step in enumerate(planned):
-        if step.step.anew or step.verdict.refused:
+        if step.step.recreated or step.verdict.refused:
             yield Patch({}, step.problem)
             continue
         if step.component == OPENSHIFT and minor(step.step.target) not in RELEASES:
@@ -81,49 +82,35 @@ def _changes(planned: Planned, settings: Settings, data: Any) -> Iterator[tuple[
             yield f"{place}.channel", _MINOR.sub(version, operator.channel, count=1)
             if operator.starting_csv:
                 yield f"{place}.starting_csv", None
-    known = COMPONENTS[name].versions.get(version)
-    for path, value in (known.settings if known else {}).items():
+    target = COMPONENTS[name].versions.get(version)
+    for path, value in (target.settings if target else {}).items():
         if _value(data, path) is not None:
             yield path, value
-    if name == GPU_OPERATOR:
-        yield from _driver(version, settings)
-    elif name == TRAINER:
+    if name == TRAINER:
         image = str(_value(data, "trainer.image"))
         yield "trainer.image", re.sub(r":v?\d[^:/@]*(@.*)?$", f":v{version}.0", image)
     elif name == SCALE:
         yield "storage.version", planned.step.target
-    elif name == GPU_DRIVER and (newest := _newest(planned.step.target, settings)):
-        yield _DRIVER, newest
+    elif isinstance(settings.gpu, GpuOperatorSettings) and (driver := _driver(planned, settings.gpu)):
+        yield _DRIVER, driver
 
 
-def _driver(operator: str, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield another GPU driver where a version of the operator does not support the present one."""
-    gpu, lists = settings.gpu, gpu_drivers()
-    if not isinstance(gpu, GpuOperatorSettings) or gpu.driver is None or operator not in lists.operators:
-        return
-    present = gpu.driver.version
-    if lists.supports(operator, present):
-        return
-    active = lists.active_with(operator)
-    same = present.partition(".")[0]
-    branch = same if int(same) in active else str(min(active))
-    newest = next(driver for driver in lists.newest(operator) if driver.startswith(f"{branch}."))
-    yield _DRIVER, newest
+def _driver(planned: Planned, gpu: GpuOperatorSettings) -> str | None:
+    """Return the GPU driver that a step brings; None: it brings no other.
 
-
-def _newest(branch: str, settings: Settings) -> str | None:
-    """Return the newest driver of a branch that the operator of the settings lists; None: it lists none."""
-    for place, operator in subscriptions(settings):
-        if place == "gpu.operator" and (match := _MINOR.search(operator.channel)):
-            drivers = gpu_drivers().operators.get(match[0], ())
-            return next((driver for driver in drivers if driver.startswith(f"{branch}.")), None)
-    return None
+    A step of the operator brings one where its version does not support the present one.
+    """
+    lists, target = gpu_drivers(), minor(planned.step.target)
+    if planned.component == GPU_DRIVER:
+        return lists.newest_of(version_of(gpu.operator) or "", int(planned.step.target))
+    if planned.component != GPU_OPERATOR or gpu.driver is None or lists.supports(target, gpu.driver.version):
+        return None
+    active, present = lists.active_with(target), int(branch(gpu.driver.version))
+    return lists.newest_of(target, present if present in active else min(active))
 
 
 def _value(data: Any, path: str) -> Any:
-    for name in path.split("."):
-        data = data.get(name) if isinstance(data, Mapping) else None
-    return data
+    return read(data, *path.split("."))
 
 
 def _set(data: Any, path: str, value: str | None) -> None:

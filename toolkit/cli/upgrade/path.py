@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from packaging.version import Version
+
 from stacks.releases import RELEASES, KnownVersions
 from stacks.transitions import COMPONENTS, GPU_DRIVER, GPU_OPERATOR, OPENSHIFT, State, Step, Verdict, minor
 
@@ -35,7 +37,7 @@ def plan(running: Mapping[str, str], aims: Mapping[str, str]) -> tuple[Planned, 
     return tuple(_Way(running, aims).steps())
 
 
-def hops(source: str, target: str) -> tuple[tuple[Step, ...], ...]:
+def _hops(source: str, target: str) -> tuple[tuple[Step, ...], ...]:
     """Return the steps of OpenShift; those for which node pools stay paused are together."""
     steps = COMPONENTS[OPENSHIFT].path(source, target)
     grouped: list[tuple[Step, ...]] = []
@@ -69,7 +71,7 @@ def _aim(name: str, version: str, release: str) -> str:
     good = [candidate for candidate in listed.versions if component.state(candidate) is State.SUPPORTED]
     if minor(version) in listed.versions and (minor(version) in good or not good):
         return version
-    later = [candidate for candidate in listed.versions if _numbers(candidate) > _numbers(version)]
+    later = [candidate for candidate in listed.versions if Version(candidate) > Version(version)]
     choices = [candidate for candidate in good if candidate in later] or later[:1]
     return choices[-1] if choices else version
 
@@ -77,10 +79,6 @@ def _aim(name: str, version: str, release: str) -> str:
 def _listed(name: str, release: str) -> KnownVersions | None:
     known = RELEASES.get(minor(release))
     return known.listed(COMPONENTS[name].name) if known else None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 class _Way:
@@ -95,14 +93,15 @@ class _Way:
             self.versions.pop(GPU_DRIVER, None)
 
     def steps(self) -> Iterator[Planned]:
-        for hop in hops(self.release, self.aims[OPENSHIFT]):
+        for hop in _hops(self.release, self.aims[OPENSHIFT]):
             passed = [minor(step.target) for step in hop]
             for name in self.versions:
                 yield from self._prepare(name, passed)
             for step in hop:
                 followers, others = self._follow(step)
-                after = (*_paused(step, hop).after, *followers)
-                yield Planned(OPENSHIFT, _paused(step, hop).model_copy(update={"after": after}), self.release)
+                whole = _paused(step, hop)
+                with_followers = whole.model_copy(update={"after": (*whole.after, *followers)})
+                yield Planned(OPENSHIFT, with_followers, self.release)
                 self.release = step.target
                 yield from others
         for name in self.versions:

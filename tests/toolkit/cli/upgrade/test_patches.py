@@ -66,7 +66,7 @@ def test_a_release_that_is_not_here_is_named_alone() -> None:
     ]
 
 
-def test_another_generation_is_written_anew() -> None:
+def test_another_generation_has_no_patch() -> None:
     """From 4.4 no value alone leads to today's releases: the step has no patch, and its page is named."""
     steps = plan({"openshift": "4.4"}, {"openshift": "4.20"})
     assert [*patches(steps, data("dev"), "the test")] == [Patch({})]

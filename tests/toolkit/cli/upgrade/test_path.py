@@ -48,7 +48,7 @@ def test_pools_are_paused_before_the_first_and_released_after_the_last_step() ->
 
 
 def test_operators_that_follow_the_release_are_no_steps_of_their_own() -> None:
-    """Node Feature Discovery goes with OpenShift; from that of 4.4 it needs work by hand."""
+    """Node Feature Discovery goes with OpenShift; from that of 4.4 it needs manual work."""
     (step,) = plan(OLD | {"gpu-operator": "26.7", "network-operator": "26.4"}, OLD | {"openshift": "4.21"})[-1:]
     assert "Node Feature Discovery goes to 4.21 by itself" in step.step.after
     old = {"openshift": "4.4", "node-feature-discovery": "4.4"}

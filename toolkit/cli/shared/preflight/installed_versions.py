@@ -1,21 +1,19 @@
 """Versions that a cluster, or a state, has of the components in `stacks/transitions/`."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
 from policies.manifests.values import entries, read
-from stacks.checks.component_versions import MPI_OPERATOR, TRAINER, branch, component_of, of_image
-from stacks.transitions import COMPONENTS, GPU_DRIVER, OPENSHIFT, minor
+from stacks.checks.component_versions import MPI_OPERATOR, TRAINER, branch, component_of
+from stacks.checks.operator import version_in, version_of_image
+from stacks.transitions import COMPONENTS, GPU_DRIVER, OPENSHIFT
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 
 Object = Mapping[str, Any]
 Look = Callable[[Kind], Sequence[Object]]
 """List a kind; an empty list where nothing can be read."""
-_NUMBER = re.compile(r"[-.]v?(\d+\.\d+)(?:\.|$)")
-"""In the name of a ClusterServiceVersion, gpu-operator-certified.v26.7.0, and in that of a channel, stable-v1.3."""
 _IMAGES = {"trainer-controller-manager": TRAINER, "mpi-operator": MPI_OPERATOR}
 """Name of a controller's image, without registry and folder -> its component."""
 
@@ -57,13 +55,13 @@ def of_objects(look: Look) -> dict[str, str]:
 
 def _versions(look: Look) -> Iterator[tuple[str, str]]:
     for cluster_version in look(kinds.CLUSTER_VERSION):
-        if version := _release(cluster_version):
+        if version := release_of(cluster_version):
             yield OPENSHIFT, version
     for subscription in look(kinds.SUBSCRIPTION):
         name = component_of(str(read(subscription, "spec", "name")))
         installed = read(subscription, "status", "installedCSV") or read(subscription, "spec", "channel")
-        if name and (match := _NUMBER.search(f"-{installed}")) and not COMPONENTS[name].follows_release:
-            yield name, minor(match[1])
+        if name and (version := version_in(str(installed))) and not COMPONENTS[name].follows_release:
+            yield name, version
     for policy in look(kinds.CLUSTER_POLICY):
         driver = read(policy, "spec", "driver", "version")
         if isinstance(driver, str) and read(policy, "spec", "driver", "enabled") is not False:
@@ -72,14 +70,13 @@ def _versions(look: Look) -> Iterator[tuple[str, str]]:
         for container in entries(deployment, "spec", "template", "spec", "containers"):
             image = str(container.get("image") if isinstance(container, Mapping) else "")
             component = _IMAGES.get(image.rpartition("/")[2].partition(":")[0].partition("@")[0])
-            if component and (version := of_image(image)):
+            if component and (version := version_of_image(image)):
                 yield component, version
 
 
-def _release(cluster_version: Object) -> str | None:
-    """Return the version that a cluster has come to; the desired one may be on its way."""
-    for entry in entries(cluster_version, "status", "history"):
-        if isinstance(entry, Mapping) and entry.get("state") == "Completed":
-            return str(entry.get("version"))
-    desired = read(cluster_version, "status", "desired", "version")
-    return str(desired) if desired else None
+def release_of(cluster_version: Object | None) -> str | None:
+    """Return the version that a cluster has come to; the desired one, which may be on its way, where it has to none."""
+    history = entries(cluster_version, "status", "history")
+    versions = [read(entry, "version") for entry in history if read(entry, "state") == "Completed"]
+    versions.append(read(cluster_version, "status", "desired", "version"))
+    return next((version for version in versions if isinstance(version, str) and version), None)
