@@ -18,6 +18,8 @@ SETTINGS, HOME = "Pulumi.corp.yaml", ".sim/corp"
 _SERVERS = ("managedFields", "resourceVersion", "generation")
 _WAITS = (names.AWAITED, "pulumi.com/")
 """Annotations by which an update waits for the version that OLM has installed."""
+_PRODUCT = "nvidia.com/gpu.product"
+"""Label by which GPU feature discovery names a node's GPUs."""
 _LEFT_OUT = (
     *("Pod", "Node", "Event", "EndpointSlice", "Endpoints", "Lease", "ControllerRevision", "ReplicaSet"),
     *("SubjectAccessReview", "Binding"),
@@ -88,10 +90,21 @@ class Used:
         """Wait until OLM has installed what Subscriptions name."""
 
         def latest() -> bool:
-            items = self.api.get(kinds.SUBSCRIPTION.path())["items"]
-            return all(each.get("status", {}).get("state") == "AtLatestKnown" for each in items)
+            # A Subscription is at its channel's head before its operator's Deployment is ready.
+            versions = self.api.get(kinds.CLUSTER_SERVICE_VERSION.path())["items"]
+            succeeded = {
+                (version["metadata"]["namespace"], version["metadata"]["name"])
+                for version in versions
+                if version.get("status", {}).get("phase") == "Succeeded"
+            }
+            subscriptions = self.api.get(kinds.SUBSCRIPTION.path())["items"]
+            return all(
+                subscription.get("status", {}).get("state") == "AtLatestKnown"
+                and (subscription["metadata"]["namespace"], subscription["status"].get("installedCSV")) in succeeded
+                for subscription in subscriptions
+            )
 
-        eventually(latest, "a Subscription is not at its channel's head")
+        eventually(latest, "an operator is not installed at its channel's head")
 
     def set_up(self, operators: Path, objects: Path, *, gpu_nodes: int) -> None:
         """Create operators and then, once they are installed, what they act on, until so many nodes offer GPUs."""
@@ -101,13 +114,29 @@ class Used:
         self.offers_gpus(gpu_nodes)
 
     def offers_gpus(self, number: int) -> None:
-        """Wait until so many nodes offer GPUs."""
+        """Wait until so many nodes offer GPUs and say which: the labels come after the devices."""
 
         def offered() -> bool:
             nodes = self.api.get(kinds.NODE.path())["items"]
-            return len([node for node in nodes if names.GPU_RESOURCE in node["status"]["capacity"]]) == number
+            offering = [node for node in nodes if names.GPU_RESOURCE in node["status"]["capacity"]]
+            return len(offering) == number and all(_PRODUCT in node["metadata"]["labels"] for node in offering)
 
-        eventually(offered, "nodes do not offer their GPUs")
+        eventually(offered, "nodes do not offer their GPUs", self._unready)
+
+    def _unready(self) -> list[tuple[object, object]]:
+        """Return the pods that are not ready, and what the GPU Operator says."""
+        pods = [
+            (pod["metadata"]["name"], pod.get("status"))
+            for pod in self.api.get(kinds.POD.path())["items"]
+            if pod.get("status", {}).get("phase") not in ("Running", "Succeeded")
+        ]
+        return [
+            *pods,
+            *(
+                (item["metadata"]["name"], item.get("status"))
+                for item in self.api.get("/apis/nvidia.com/v1/clusterpolicies")["items"]
+            ),
+        ]
 
 
 def names_in(*files: Path) -> set[str]:
