@@ -16,6 +16,7 @@ from components.base.model import Image, Model, Quantity, merged_by
 from components.jobs.job_args import Folder, Port, PortName, ResourceName, Variable
 from components.jobs.job_volumes import SHARED_MEMORY, Mount
 from components.jobs.layout import Layout
+from components.jobs.resilience import ResilienceChoices
 from core import data_files
 from core.data_files import DataFiles
 from core.metric import Metric
@@ -64,12 +65,10 @@ class Program(Model):
         description="folder for checkpoints, in one of `mounts`: a volume that stays when pods end; {checkpoint} in "
         "`command` or `environment` is the job's own folder there, the same in each run of the job; None: it has none",
     )
-    restarts: int = Field(
-        default=0,
-        ge=0,
-        le=100,
-        description="how often a failed job is restarted: by torchrun within its pods, otherwise with new pods; it "
-        "resumes from its checkpoint if the program does so",
+    resilience: ResilienceChoices = Field(
+        default=ResilienceChoices(),
+        description="what its jobs do about the loss of a rank, a pod or a node; workloads may choose otherwise, field "
+        "by field",
     )
     ports: dict[PortName, Port] = Field(
         default={}, description="ports on which the program listens in each pod, by name, e.g. {metrics: 9100}"
@@ -170,10 +169,10 @@ class Program(Model):
 
     @model_validator(mode="after")
     def _can_be_resumed(self) -> Self:
-        if self.restarts and not self.trains:
+        if self.resilience.limit and not self.trains:
             raise ValueError(
-                f"restarts {self.restarts}, and trains is false: a verification that is repeated hides what it found; "
-                "leave restarts out"
+                f"resilience.limit {self.resilience.limit}, and trains is false: a verification that is repeated hides "
+                "what it found; leave it out"
             )
         used = any("{checkpoint}" in text for text in (*self.command, *self.environment.values()))
         if used != (self.checkpoint is not None):

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from components.base.model import DnsName
 from components.base.security_context import confined_pod
-from components.jobs import job_pods
+from components.jobs import job_pods, resilience
 from components.jobs.job_args import JobArgs
 from core.apis import names
 
@@ -19,6 +19,9 @@ class BatchJobArgs(JobArgs):
         default=True,
         description="confine system calls to the runtime's default, as SCC restricted-v2 does; one of before OpenShift "
         "4.11 refuses a pod that requests it",
+    )
+    failure_policies: bool = Field(
+        default=True, description="whether Jobs have a podFailurePolicy (Kubernetes 1.31, on by default from 1.26 on)"
     )
     queue: DnsName | None = Field(
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
@@ -45,7 +48,7 @@ def spec(
         **job_pods.pod(args),
     }
     return {
-        "backoffLimit": args.backoff_limit,
+        **resilience.of_job(args.resilience, policies=args.failure_policies),
         "activeDeadlineSeconds": args.deadline,
         "template": job_pods.template(pod, annotations or {}),
     }

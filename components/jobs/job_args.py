@@ -11,6 +11,7 @@ from components.base.timeouts import DEFAULTS
 from components.jobs.job_volumes import JobVolume, Mount
 from components.jobs.layout import Layout
 from components.jobs.outcome import Wait
+from components.jobs.resilience import NOTHING, Resilience
 from components.storage.data_set import LockedData
 from core.apis import names
 from core.apis.nccl import GdrLevel, Transport
@@ -86,7 +87,9 @@ class JobArgs(JobChoices):
     further: dict[ResourceName, Quantity] = Field(default={}, description="limits of other resources of such a pod")
     ports: dict[PortName, Port] = Field(default={}, description="on which the program of such a pod listens, by name")
     shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
-    backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
+    resilience: Resilience = Field(
+        default=NOTHING, description="what it does about the loss of a rank, a pod or a node"
+    )
     run: int = Field(default=1, ge=1, description="raise it to run the job again")
     on_change: Literal["replace", "keep"] = Field(
         default="replace", description="what a changed spec does: run again at once, or wait for the next run"

@@ -10,8 +10,9 @@ from components.base import scheduling
 from components.base.component import Component, CustomObject
 from components.base.scheduling import Toleration
 from components.base.security_context import confined
-from components.jobs import job_volumes, outcome
+from components.jobs import job_volumes, outcome, resilience
 from components.jobs.job_args import JobArgs, SpanningJobArgs
+from components.jobs.resilience import NOTHING, Resilience
 from components.storage.data_set import proved_first
 from core.apis import names
 from core.apis.kinds import Kind
@@ -131,12 +132,17 @@ def placed(args: JobArgs) -> dict[str, Any]:
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
     term = {**(_node_name_field(args.node) if args.node else {}), **fit}
     selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
-    return {**selector, **({"affinity": _required(term)} if term else {}), **tolerating(args.tolerations)}
+    return {
+        **selector,
+        **({"affinity": _required(term)} if term else {}),
+        **tolerating(args.tolerations, args.resilience),
+    }
 
 
-def tolerating(tolerations: Sequence[Toleration]) -> dict[str, Any]:
-    """Return the tolerations of a pod; nothing where it has none."""
-    return {"tolerations": [toleration.manifest() for toleration in tolerations]} if tolerations else {}
+def tolerating(tolerations: Sequence[Toleration], own: Resilience = NOTHING) -> dict[str, Any]:
+    """Return the tolerations of a pod: of its nodes' taints, and of a lost node for a while; nothing without any."""
+    every = [*(toleration.manifest() for toleration in tolerations), *resilience.tolerations(own)]
+    return {"tolerations": every} if every else {}
 
 
 def only(node: str) -> dict[str, Any]:

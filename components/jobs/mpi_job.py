@@ -85,7 +85,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
     return {
         "slotsPerWorker": args.processes_per_pod,
         "cleanPodPolicy": "Running",
-        "backoffLimit": args.backoff_limit,
+        "backoffLimit": args.resilience.limit,
         "activeDeadlineSeconds": args.deadline,
         "mpiReplicaSpecs": {
             # By default, OnFailure, its pod is deleted with its log when the job fails (mpi-operator #154).
@@ -96,7 +96,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
                     "spec": {
                         "containers": [launcher],
                         **job_pods.pod(args),
-                        **job_pods.tolerating(args.launcher_tolerations),
+                        **job_pods.tolerating(args.launcher_tolerations, args.resilience),
                     }
                 },
             },
@@ -130,13 +130,15 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
     }
     policy = {
         "cleanPodPolicy": "Running",
-        "backoffLimit": args.backoff_limit,
+        "backoffLimit": args.resilience.limit,
         "activeDeadlineSeconds": args.deadline,
         **({"ttlSecondsAfterFinished": own.ttl} if own.ttl else {}),
         **({"suspend": True} if own.suspend else {}),
     }
     launching = (
-        _pod(args, launcher, []) | _wait_for_workers(args, launcher) | job_pods.tolerating(args.launcher_tolerations)
+        _pod(args, launcher, [])
+        | _wait_for_workers(args, launcher)
+        | job_pods.tolerating(args.launcher_tolerations, args.resilience)
     )
     workers = {**_pod(args, worker, job_pods.volumes(args)), **job_pods.placed(args)}
     return {

@@ -129,6 +129,8 @@ def _torch(args: TorchJobArgs) -> Iterator[_Part]:
 
 
 def _train(args: TrainJobArgs) -> Iterator[_Part]:
+    if train_job.has_own_runtime(args):
+        yield _Part(kinds.TRAINING_RUNTIME, args.job_name, train_job.runtime_spec(args.shm, args.resilience))
     yield _Part(kinds.TRAIN_JOB, args.job_name, train_job.spec(args), args.queue)
 
 

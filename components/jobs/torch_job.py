@@ -16,7 +16,7 @@ from components.base.component import Component, CustomObject
 from components.base.model import DnsName
 from components.base.security_context import confined_pod
 from components.fabric import gid_index
-from components.jobs import job_pods, outcome
+from components.jobs import job_pods, outcome, resilience
 from components.jobs.job_args import SpanningJobArgs
 from core.apis import kinds, names
 from core.apis.names import labels
@@ -34,10 +34,6 @@ class TorchJobArgs(SpanningJobArgs):
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
 
-    restarts: int = Field(
-        default=0, ge=0, description="how often torchrun starts all processes again, in their pods, when one has failed"
-    )
-
     @property
     def own_ports(self) -> Mapping[str, int]:
         """The rendezvous, on the first pod."""
@@ -45,8 +41,8 @@ class TorchJobArgs(SpanningJobArgs):
 
     @property
     def restarting(self) -> Mapping[str, str]:
-        """Variables by which torchrun knows the restarts."""
-        return {"PET_MAX_RESTARTS": str(self.restarts)} if self.restarts else {}
+        """Variables by which torchrun knows how often it starts all processes again, in their pods."""
+        return {"PET_MAX_RESTARTS": str(count)} if (count := self.resilience.of_torchrun) else {}
 
     @property
     def service(self) -> str:
@@ -92,7 +88,8 @@ def command(args: TorchJobArgs) -> list[str]:
 def spec(args: TorchJobArgs) -> dict[str, Any]:
     """Return the `spec` of the Job.
 
-    All pods start together, and one that fails ends the job: ranks that lost another cannot go on.
+    All pods start together, and one that fails ends the job: ranks that lost another cannot go on. A job of one pod
+    may get another pod.
     """
     rank = {
         "name": "PET_NODE_RANK",
@@ -122,7 +119,7 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
         "completionMode": "Indexed",
         "completions": args.layout.pods,
         "parallelism": args.layout.pods,
-        "backoffLimit": args.backoff_limit,
+        **resilience.of_job(args.resilience),
         "activeDeadlineSeconds": args.deadline,
         "template": job_pods.template(pod, job_pods.annotations(args)),
     }

@@ -5,21 +5,24 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import pulumi
+import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base.component import Component, CustomObject, cluster_wide, stateful
 from components.base.model import DnsName, Model, Quantity
 from components.base.security_context import confined, confined_pod
-from components.jobs import job_pods, outcome, torch_job
+from components.jobs import job_pods, outcome, resilience, torch_job
 from components.jobs.job_volumes import SHARED_MEMORY
+from components.jobs.resilience import Resilience
 from components.jobs.torch_job import TorchJobArgs
 from core.apis import kinds, trainer
+from core.apis.names import labels
 
 
 class TrainJobArgs(TorchJobArgs):
     """One job."""
 
-    runtime: DnsName = Field(description="ClusterTrainingRuntime of the platform")
+    runtime: DnsName = Field(description="ClusterTrainingRuntime of the platform; not of a job that restarts `all`")
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -50,6 +53,11 @@ class TrainJobArgs(TorchJobArgs):
         return self
 
 
+def has_own_runtime(args: TrainJobArgs) -> bool:
+    """Say whether a job names a runtime of its own: only there can JobSet's failurePolicy be."""
+    return args.resilience.of_all > 0
+
+
 def command(args: TrainJobArgs) -> list[str]:
     """Return what a pod runs; a TrainJob has no field for the folder to run it in."""
     words = torch_job.command(args)
@@ -72,12 +80,10 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
     }
     template = job_pods.template(pod, job_pods.annotations(args))
     patch = {"name": trainer.NODE, "template": {"spec": {"template": template}}}
+    runtime = kinds.TRAINING_RUNTIME if has_own_runtime(args) else kinds.CLUSTER_TRAINING_RUNTIME
+    name = args.job_name if has_own_runtime(args) else args.runtime
     return {
-        "runtimeRef": {
-            "apiGroup": kinds.CLUSTER_TRAINING_RUNTIME.group,
-            "kind": kinds.CLUSTER_TRAINING_RUNTIME.kind,
-            "name": args.runtime,
-        },
+        "runtimeRef": {"apiGroup": runtime.group, "kind": runtime.kind, "name": name},
         "activeDeadlineSeconds": args.deadline,
         "trainer": {
             "image": args.image,
@@ -100,9 +106,11 @@ class TrainJob(Component):
     """One PyTorch job as a TrainJob of Kubeflow Trainer: what it has of its own beside the platform's runtime.
 
     The controller sets the PET_* variables of torchrun, and does so only where `trainer` is set. Fields of pods that a
-    patch of the runtime cannot have are the runtime's (`TrainingRuntime`).
+    patch of the runtime cannot have are the runtime's (`TrainingRuntime`). A job that restarts all pods has a runtime
+    of its own, in its namespace: it alone can have the limit of its restarts.
 
-    One TrainJob. Outputs: `finished`, the job's name, which raises when the job has failed.
+    One TrainJob, and a TrainingRuntime of the same name where it restarts `all`. Outputs: `finished`, the job's name,
+    which raises when the job has failed.
     """
 
     finished: pulumi.Output[str]
@@ -117,10 +125,24 @@ class TrainJob(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("workloads:TrainJob", name, args, opts)
+        ready: list[pulumi.Resource | pulumi.Output[Any]] = [*after]
+        if has_own_runtime(args):
+            ready.append(self._runtime(name, args, after))
         self.outputs(
             finished=job_pods.declare(
-                self, name, args, kinds.TRAIN_JOB, spec(args), read_log=read_log, after=after, queue=args.queue
+                self, name, args, kinds.TRAIN_JOB, spec(args), read_log=read_log, after=ready, queue=args.queue
             )
+        )
+
+    def _runtime(self, name: str, args: TrainJobArgs, after: Sequence[pulumi.Output[Any]]) -> CustomObject:
+        return CustomObject(
+            f"{name}-runtime",
+            kinds.TRAINING_RUNTIME,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
+            ),
+            {"spec": runtime_spec(args.shm, args.resilience)},
+            self.child(*after),
         )
 
 
@@ -132,7 +154,7 @@ class TrainingRuntimeArgs(Model):
     protect: bool = Field(default=False, description="refuse to delete it: TrainJobs that name it would fail")
 
 
-def runtime_spec(args: TrainingRuntimeArgs) -> dict[str, Any]:
+def runtime_spec(shm: str, own: Resilience) -> dict[str, Any]:
     """Return the `spec`. The container must be called `node`; a retry of one rank alone is none of the job."""
     container = {
         "name": trainer.NODE,
@@ -146,17 +168,18 @@ def runtime_spec(args: TrainingRuntimeArgs) -> dict[str, Any]:
         "automountServiceAccountToken": False,
         "securityContext": confined_pod(),
         "containers": [container],
-        "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}],
+        "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": shm}}],
     }
     job = {
         "name": trainer.NODE,
         "replicas": 1,
         "template": {
             "metadata": {"labels": {trainer.ANCESTOR: trainer.STEP}},
-            "spec": {"backoffLimit": 0, "completionMode": "Indexed", "template": {"spec": pod}},
+            "spec": {**resilience.of_job(own), "completionMode": "Indexed", "template": {"spec": pod}},
         },
     }
-    return {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}}
+    job_set = {**resilience.of_job_set(own), "replicatedJobs": [job]}
+    return {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": job_set}}
 
 
 class TrainingRuntime(Component):
@@ -176,7 +199,7 @@ class TrainingRuntime(Component):
             f"{name}-runtime",
             kinds.CLUSTER_TRAINING_RUNTIME,
             cluster_wide(args.runtime_name, "workload"),
-            {"spec": runtime_spec(args)},
+            {"spec": runtime_spec(args.shm, resilience.NOTHING)},
             self.child(**stateful(protect=args.protect)),
         )
         self.outputs(runtime=runtime.id.apply(lambda _: args.runtime_name))

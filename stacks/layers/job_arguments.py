@@ -10,6 +10,7 @@ from components.jobs.job_args import JobChoices
 from components.jobs.job_volumes import MountOptions
 from components.jobs.mpi_job import MpiJobArgs, RunAs, V2Beta1
 from components.jobs.rdma_perftest import RdmaPair, RdmaTestArgs
+from components.jobs.resilience import Resilience
 from components.jobs.sliced_jobs import IndexedJobArgs, StagedDataArgs
 from components.jobs.torch_job import TorchJobArgs
 from components.jobs.train_job import TrainingRuntimeArgs, TrainJobArgs
@@ -92,7 +93,6 @@ def _mpi_job(job: ProgramJob, workload: MpiWorkload, settings: Settings, locks: 
         **_common(job, settings, locks),
         **_spanning(job, settings, named=today),
         kind=kind,
-        backoff_limit=job.program.restarts,
         debug=workload.debug,
         launcher_tolerations=() if settings.has_plain_workers else bearing(job.pool.taints),
         v2beta1=V2Beta1(
@@ -108,7 +108,6 @@ def _torch_job(job: ProgramJob, settings: Settings, locks: Locked | None) -> Tor
     own = {
         **_common(job, settings, locks),
         **_spanning(job, settings, named=True),
-        "restarts": job.program.restarts,
         "roce_ports": _roce_ports(job.pool),
         "queue": _queue(settings),
     }
@@ -151,7 +150,7 @@ def _gpu_job(job: ProgramJob, workload: JobWorkload, settings: Settings, locks: 
         instance=workload.instance,
         rdma_resources=job.rdma_resources,
         networks=fabric.networks(job.pool, job.tenant.namespace) if job.uses_rdma else (),
-        backoff_limit=job.program.restarts,
+        failure_policies=settings.version.indexed_jobs,
         seccomp=seccomp(settings),
         queue=_queue(settings),
     )
@@ -168,6 +167,7 @@ def _indexed_job(
         results=workload.results,
         reducer=workload.reducer,
         indexed=settings.version.indexed_jobs,
+        failure_policies=settings.version.indexed_jobs,
         seccomp=seccomp(settings),
         queue=_queue(settings),
     )
@@ -187,7 +187,7 @@ def _staging(job: Job, workload: StageDataWorkload, settings: Settings, locks: L
         memory=workload.memory,
         shm="64Mi",
         # A file that could not be read now may be in a minute; what it finds is the same in each attempt.
-        backoff_limit=2,
+        resilience=Resilience(restart="pods", limit=2),
         seccomp=seccomp(settings),
     )
 
@@ -238,6 +238,7 @@ def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[s
         "runtime_environment": (
             _CAPABILITIES | {"NVIDIA_REQUIRE_CUDA": program.require_cuda} if settings.version.runtime_hook else {}
         ),
+        "resilience": job.resilience,
         "priority_class": workload.priority,
         "cpus": job.share.cpus,
         "memory": f"{job.share.memory_gib}Gi",

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from components.jobs.layout import Layout
 from components.jobs.outcome import Wait
+from components.jobs.resilience import Resilience, overridden
 from core.apis import names
 from core.apis.nccl import Transport
 from core.hardware import placement
@@ -16,7 +17,7 @@ from core.hardware.placement import Demand, Plan, Share
 from core.hardware.profiles import Hca
 from core.model import by_identity
 from stacks.programs import Program
-from stacks.resolved import images, instances, topology
+from stacks.resolved import images, instances, resilience, topology
 from stacks.settings.builds import BuildSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
@@ -85,6 +86,10 @@ class ProgramJob:
     transport: Transport
     closeness: TopologyRequest | None
     """How close to each other its pods run; None: anywhere."""
+    resilience: Resilience
+    """What it does about the loss of a rank, a pod or a node."""
+    spare_nodes: int
+    """Nodes that must be there beyond those that it runs on, for the pods of a lost one."""
     domains: tuple[Mapping[str, int], ...]
     """Free GPUs of the domains of which one must hold all its pods; none: it may have all nodes."""
 
@@ -168,6 +173,7 @@ def resolve(workload: Workload, settings: Settings) -> Job:
     domains = tuple(topology.within(required, free, pool, settings)) if required else ()
     layout = _layout(workload, free, closeness, domains)
     built = images.build(workload, settings)
+    choices = overridden(program.resilience, workload.resilience)
     return ProgramJob(
         workload=workload,
         tenant=tenant,
@@ -182,6 +188,8 @@ def resolve(workload: Workload, settings: Settings) -> Job:
         image=images.image(workload, built, pool.machine, settings),
         transport=_transport(workload, tenant, pool),
         closeness=closeness,
+        resilience=resilience.resolved(choices, workload, program, layout, trainer=settings.trainer is not None),
+        spare_nodes=choices.spare_nodes or 0,
         domains=domains,
     )
 

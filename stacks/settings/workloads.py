@@ -10,6 +10,7 @@ from components.jobs.job_args import Folder, JobChoices
 from components.jobs.layout import Layout, also_short
 from components.jobs.outcome import Wait
 from components.jobs.rdma_perftest import RdmaPair
+from components.jobs.resilience import ResilienceChoices
 from components.jobs.sliced_jobs import MOST_SLICES
 from components.storage.data_set import DataSetName
 from components.tenants.tenant import ContainerResources
@@ -116,6 +117,10 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         "one GPU, of kind job or indexed, on nodes with `mig`",
     )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
+    resilience: ResilienceChoices = Field(
+        default=ResilienceChoices(),
+        description="what it does about the loss of a rank, a pod or a node, in place of what its program has",
+    )
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
         description="what a changed spec does: run again at once (default for verification), or wait for the next run",

@@ -200,7 +200,7 @@ def test_a_job_that_was_suspended_goes_on(lab: MpiCluster) -> None:
         cpus=8,
         memory="64Gi",
         # The operator resumes launcher and workers at once: one that comes first fails, and is tried again.
-        backoff_limit=6,
+        resilience={"limit": 6},
         v2beta1=V2Beta1(suspend=True),
     )
     launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]

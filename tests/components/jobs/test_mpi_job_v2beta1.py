@@ -45,7 +45,7 @@ def container(role: str, **changes: Any) -> Any:
 
 def test_bounds_stand_in_the_policy_of_the_run() -> None:
     """Deadline and retries are in runPolicy."""
-    found = spec(arguments(deadline=600, backoff_limit=2))
+    found = spec(arguments(deadline=600, resilience={"limit": 2}))
     assert found["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 2, "activeDeadlineSeconds": 600}
     assert not {"cleanPodPolicy", "backoffLimit", "activeDeadlineSeconds"} & {*found}
 

@@ -80,6 +80,6 @@ def test_what_the_job_sets_itself_is_refused(changes: dict[str, Any], expected: 
 
 def test_torchrun_restarts_all_processes() -> None:
     """The job itself is not retried: torchrun starts the processes of all pods again."""
-    assert environment(restarts=3)["PET_MAX_RESTARTS"] == "3"
+    assert environment(resilience={"limit": 3})["PET_MAX_RESTARTS"] == "3"
     assert "PET_MAX_RESTARTS" not in environment()
-    assert spec(arguments(restarts=3))["backoffLimit"] == 0
+    assert spec(arguments(resilience={"limit": 3}))["backoffLimit"] == 0

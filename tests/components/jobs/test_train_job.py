@@ -203,6 +203,6 @@ def test_ports_are_refused_and_restarts_are_torchruns() -> None:
     """A patch of the runtime has no field for ports; the variable of restarts is not the controller's."""
     with pytest.raises(ValidationError, match=r"ports metrics: a TrainJob cannot .*; leave them out"):
         arguments(ports={"metrics": 9100})
-    found = train_job(restarts=2, further={"ephemeral-storage": "200Gi"})["spec"]["trainer"]
+    found = train_job(resilience={"limit": 2}, further={"ephemeral-storage": "200Gi"})["spec"]["trainer"]
     assert {"name": "PET_MAX_RESTARTS", "value": "2"} in found["env"]
     assert found["resourcesPerNode"]["limits"]["ephemeral-storage"] == "200Gi"

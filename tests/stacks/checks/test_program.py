@@ -70,8 +70,12 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
             RESUMED | {"mounts": {"/data": {"read_only": True}}},
             "checkpoint /data/c: mounts./data is read_only; use another, or unset that",
         ),
-        ({"restarts": 2, "trains": False}, "restarts 2, and trains is false: …; leave restarts out"),
-        ({"restarts": -1}, "programs.train.restarts: … (value: -1)"),
+        (
+            {"resilience": {"limit": 2}, "trains": False},
+            "resilience.limit 2, and trains is false: …; leave it out",
+        ),
+        ({"resilience": {"limit": -1}}, "programs.train.resilience.limit: … (value: -1)"),
+        ({"restarts": 2}, "programs.train.restarts: … called resilience.limit"),
         ({"ports": {"metrics": 80}}, "programs.train.ports.metrics: … (value: 80)"),
         ({"ports": {"a": 9100, "b": 9100}}, "job it-02x08: ports: b 9100: a has port 9100; give it another name"),
         ({"ports": {"metrics": 2222}}, "ports: metrics 2222: ssh has port 2222; give it another name and number"),
@@ -130,13 +134,13 @@ def test_releases_without_indexed_jobs_are_refused() -> None:
 @pytest.mark.parametrize("kind", ["mpi", "torch"])
 def test_a_training_that_is_started_again_finds_its_checkpoints(kind: str) -> None:
     """Each job has a folder of its own, by command and environment, and as many restarts as the program."""
-    program = RESUMED | {"kinds": [kind], "restarts": 3, "environment": {"CKPT": "{checkpoint}/last"}}
+    program = RESUMED | {"kinds": [kind], "resilience": {"limit": 3}, "environment": {"CKPT": "{checkpoint}/last"}}
     settings = parse(stack(OWN | program, TORCH | {"kind": kind}), "test")
     found = first_args(settings)
     assert isinstance(found, MpiJobArgs | TorchJobArgs)
     assert found.command == ("train.py", "/data/c/it-02x08")
     assert found.environment["CKPT"] == "/data/c/it-02x08/last"
-    assert (found.restarts if isinstance(found, TorchJobArgs) else found.backoff_limit) == 3
+    assert (found.resilience.restart, found.resilience.limit, found.resilience.lost_after) == ("ranks", 3, 30)
 
 
 def test_a_pod_has_the_programs_resources_in_place_of_its_share() -> None:
