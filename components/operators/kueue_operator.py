@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component, CustomObject
-from components.base.model import Installable, Seconds
+from components.base.model import Installable, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.names import labels
@@ -23,6 +23,53 @@ NAME = "cluster"
 """The definition allows no other name."""
 
 Framework = Literal["BatchJob", "MPIJob", "JobSet", "PyTorchJob", "TrainJob", "Pod", "Deployment", "StatefulSet"]
+
+
+READY_TIMES_SINCE = (1, 5)
+"""Version of the operator from which on it passes times to Kueue; before it `ByWorkload` meant five minutes
+(openshift/kueue-operator, pkg/configmap/configmap.go)."""
+
+
+class PodsReady(Model):
+    """When Kueue takes a job's place back because its pods are not ready, and how often it lets the job try again."""
+
+    admission: Literal["Parallel", "Sequential"] = Field(
+        default="Parallel", description="Sequential admits the next job only when the pods of the one before are ready"
+    )
+    start: int = Field(
+        default=1800,
+        ge=30,
+        le=86400,
+        description="seconds that all pods of an admitted job may take until they are ready; enough for the first pull "
+        "of an image on every node",
+    )
+    recovery: int = Field(
+        default=900,
+        ge=0,
+        le=86400,
+        description="seconds that a running job may lack a pod, e.g. one of a lost node; then it is suspended, and "
+        "admitted again on other nodes. 0: for ever",
+    )
+    requeues: int | None = Field(
+        default=5,
+        ge=1,
+        le=200,
+        description="how often such a job is admitted again without its pods becoming ready; then its Workload is "
+        "deactivated, and waits for a person. None: without end",
+    )
+    backoff: int = Field(
+        default=60,
+        ge=30,
+        le=3600,
+        description="seconds until it may be admitted again; doubles each time",
+    )
+    longest_backoff: int = Field(default=3600, ge=30, le=7200, description="seconds that it grows to")
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        if self.backoff > self.longest_backoff:
+            raise ValueError(f"backoff {self.backoff} is more than longest_backoff {self.longest_backoff}; lower it")
+        return self
 
 
 class KueueOperatorArgs(Installable):
@@ -37,10 +84,10 @@ class KueueOperatorArgs(Installable):
         default="ignored",
         description="jobs without a queue name, in those namespaces: they run at once, or wait forever for a queue",
     )
-    gang: Literal["Parallel", "Sequential"] | None = Field(
+    pods_ready: PodsReady | None = Field(
         default=None,
-        description="evict and requeue a job whose pods do not all become ready; Sequential admits the next job only "
-        "after that. None: a job that is admitted stays so",
+        description="when an admitted job gives its place back because its pods are not ready. None: as the operator's "
+        "version has it, never up to 1.4, and from 1.5 on after 30 minutes, without end",
     )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.operator, description="seconds until all replicas of the controller are ready"
@@ -58,13 +105,25 @@ _POLICIES = {"ignored": "QueueName", "held": "None"}
 
 def spec(args: KueueOperatorArgs) -> dict[str, Any]:
     """Return the `spec` of the object."""
-    gang = {"policy": "ByWorkload", "byWorkload": {"admission": args.gang}} if args.gang else None
     return {
         "managementState": "Managed",
         "config": {
             "integrations": {"frameworks": list(args.frameworks)},
             "workloadManagement": {"labelPolicy": _POLICIES[args.unlabelled]},
-            **({"gangScheduling": gang} if gang else {}),
+            **({"gangScheduling": _gang(args.pods_ready)} if args.pods_ready else {}),
+        },
+    }
+
+
+def _gang(ready: PodsReady) -> dict[str, Any]:
+    requeuing = {"backoffBaseSeconds": ready.backoff, "backoffMaxSeconds": ready.longest_backoff}
+    return {
+        "policy": "ByWorkload",
+        "byWorkload": {
+            "admission": ready.admission,
+            "timeoutSeconds": ready.start,
+            "recoveryTimeoutSeconds": ready.recovery,
+            "requeuingStrategy": requeuing | ({"retryLimit": ready.requeues} if ready.requeues else {}),
         },
     }
 

@@ -19,6 +19,7 @@ from stacks.checks import (
     program,
     release,
     repeated,
+    resilience,
     resources,
     site,
     storage,
@@ -67,6 +68,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from instance.problems(settings)
     yield from fabric.bonds(settings)
     yield from topology.problems(settings)
+    yield from resilience.problems(settings)
     if settings.site is not None:
         # Few stacks have one, and these rules import what writes the files of hosts and switches.
         from stacks.checks import site_hosts, site_switches  # noqa: PLC0415

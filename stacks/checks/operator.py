@@ -87,6 +87,11 @@ def version_in(name: str) -> str | None:
     return match[1] if match else None
 
 
+def numbers(version: str) -> tuple[int, ...]:
+    """Return major and minor version as numbers, to compare them."""
+    return tuple(map(int, version.split(".")))
+
+
 def version_of_image(image: str) -> str | None:
     """Return major and minor version in the tag of an image; None: it has none."""
     match = _TAG.search(image)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from components.jobs.resilience import overridden
+from components.operators.kueue_operator import READY_TIMES_SINCE
 from core.wording import plural
+from stacks.checks.operator import numbers, version_of
 from stacks.releases import either
 from stacks.resolved.jobs import ProgramJob
 from stacks.resolved.resilience import restarts
@@ -11,6 +13,21 @@ from stacks.settings.platform import Settings
 from stacks.settings.workloads import MpiWorkload, SpanningWorkload
 
 _ALL = "TrainJobs restart all (kind torch on a platform with `trainer`)"
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield times of Kueue that the operator's version does not pass on."""
+    queues = settings.queues
+    if queues is None or queues.pods_ready is None:
+        return
+    version, since = version_of(queues.operator), ".".join(map(str, READY_TIMES_SINCE))
+    if version and numbers(version) < READY_TIMES_SINCE:
+        yield (
+            f"queues.pods_ready: version {version} of queues.operator.channel {queues.operator.channel} passes no "
+            f"times to Kueue; use a channel of {since} or later, or leave it out"
+        )
+    elif queues.operator.installed:
+        yield "queues.pods_ready: queues.operator is installed by others, who configure Kueue; leave it out"
 
 
 def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:

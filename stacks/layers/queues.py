@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 import pulumi
 
 from components.base.model import fields_of
-from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.kueue_operator import READY_TIMES_SINCE, KueueOperator, KueueOperatorArgs, PodsReady
 from components.queues.kueue import Flavor, QueuePolicy, Queues, QueuesArgs, TenantQueue
 from components.tenants.tenant import Tenant
 from core.apis import names
+from stacks.checks.operator import numbers, version_of
 from stacks.layers.gpus import GPU_PRESENT
 from stacks.layers.operators import after, install
 from stacks.resolved import quotas, topology
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
+from stacks.settings.tenants import QueueSettings
 
 
 def operator(
@@ -31,9 +33,19 @@ def operator(
     installed = install("kueue-operator", queues.operator, settings, opts)
     frameworks = (*KueueOperatorArgs().frameworks, *(("TrainJob",) if settings.trainer else ()))
     args = KueueOperatorArgs(
-        installed=queues.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.operator
+        installed=queues.operator.installed,
+        frameworks=frameworks,
+        pods_ready=pods_ready(queues),
+        ready_timeout=settings.timeouts.operator,
     )
     return [KueueOperator("kueue", args, opts=after(opts, installed, *earlier))]
+
+
+def pods_ready(queues: QueueSettings) -> PodsReady | None:
+    """Return when a job gives its place back: what the settings say, or the defaults where the operator has times."""
+    version = version_of(queues.operator)
+    has_times = version is not None and numbers(version) >= READY_TIMES_SINCE
+    return queues.pods_ready or (PodsReady() if has_times else None)
 
 
 def build(

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from components.base.model import DnsLabel, DnsName, MigSize, Model, merged_by
 from components.jobs.job_volumes import RESERVED
 from components.jobs.performance_suite import SuiteChoices
+from components.operators.kueue_operator import PodsReady
 from components.operators.olm_operator import OlmSubscription
 from components.queues.kueue import QueuePolicy
 from components.tenants.tenant import LAST_ID, TenantNamespace
@@ -112,6 +113,11 @@ class QueueSettings(QueuePolicy):
     operator: OlmSubscription
     launchers: Share = Field(
         default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
+    )
+    pods_ready: PodsReady | None = Field(
+        default=None,
+        description="when an admitted job gives its place back because its pods are not ready; needs version 1.5 of "
+        "the operator. None: there with the defaults of `{}`; earlier versions wait for ever",
     )
     topology: TopologySettings | None = Field(
         default=None, description="topology-aware scheduling; None: Kueue counts quotas only, not what nodes have free"

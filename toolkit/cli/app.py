@@ -68,6 +68,9 @@ GROUPS = {
         ),
     },
     "Jobs": {
+        "plan": _Entry(
+            "toolkit.cli.plan", "Show where jobs fit, and what a lost node costs.", "docs/guide/programs.md"
+        ),
         "job": _Entry("toolkit.cli.job.command", "Write the manifest of a job that a user starts."),
         "verify": _Entry(
             "toolkit.cli.verify.command",
@@ -115,7 +118,6 @@ FORMER_NAMES = {
     "down": "destroy",
     "preview --repair": "drift --repairs",
     "preview": "pulumi preview",
-    "plan": "hardware show",
     "place": "hardware fit",
     "machine": "hardware",
     "programs": "check --program FILE",
@@ -138,9 +140,7 @@ _JUDGING = {"verify", "nodes", "machine"}
 _USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
 
 Multi-node GPU training on OpenShift: platform, policies, simulated cluster."""
-_MORE = (
-    "--version prints the version. Start with docs/guide/first-stack.md;\ndocs/reference/commands.md has all commands."
-)
+_MORE = "Start with docs/guide/first-stack.md; docs/reference/commands.md has all."
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
 
 

@@ -34,6 +34,28 @@ def runtime() -> Manifest:
     return only(found, "ClusterTrainingRuntime")
 
 
+@pytest.mark.parametrize("count", [False, True])
+def test_a_job_that_restarts_all_has_a_runtime_of_its_own(count: bool) -> None:
+    """JobSet's failurePolicy is the runtime's; torchrun restarts nothing then, and a disruption costs no restart."""
+    own = {"restart": "all", "limit": 3, "count_disruptions": count}
+    found = declared(lambda: TrainJob("job", arguments(resilience=own, shm="1Gi"), lambda *_: ""))
+    assert faults(found) == []
+    job, declared_runtime = only(found, "TrainJob"), only(found, "TrainingRuntime")
+    expect_conformity(job, declared_runtime)
+    place = ("namespace", "name")
+    assert [declared_runtime["metadata"][part] for part in place] == [job["metadata"][part] for part in place]
+    assert job["spec"]["runtimeRef"] == {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": "TrainingRuntime",
+        "name": "train-02x08",
+    }
+    assert not [entry for entry in job["spec"]["trainer"]["env"] if entry["name"] == "PET_MAX_RESTARTS"]
+    job_set = declared_runtime["spec"]["template"]["spec"]
+    assert job_set["failurePolicy"]["maxRestarts"] == 3
+    job_spec = job_set["replicatedJobs"][0]["template"]["spec"]
+    assert ("rules" in job_set["failurePolicy"], "podFailurePolicy" in job_spec) == (not count, not count)
+
+
 def test_its_pods_request_the_level_of_the_fabric() -> None:
     """The patch of the pod template has Kueue's annotation, as the template of an Indexed Job has."""
     leaf = "network.topology.nvidia.com/leaf"

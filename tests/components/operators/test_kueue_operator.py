@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs, PodsReady
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 
@@ -18,7 +18,9 @@ def kueue(**changed: Any) -> Manifest:
     return only(found, "Kueue")
 
 
-@pytest.mark.parametrize("changed", [{}, {"gang": "Sequential", "unlabelled": "held", "frameworks": ("Pod", "MPIJob")}])
+@pytest.mark.parametrize(
+    "changed", [{}, {"pods_ready": {"admission": "Sequential"}, "unlabelled": "held", "frameworks": ("Pod", "MPIJob")}]
+)
 def test_it_has_the_shape_of_its_definition(changed: dict[str, Any]) -> None:
     """The object matches its definition."""
     expect_conformity(kueue(**changed))
@@ -35,10 +37,20 @@ def test_jobs_and_mpi_jobs_are_managed_if_they_name_a_queue() -> None:
     }
 
 
-def test_gang_says_how_jobs_are_admitted() -> None:
-    """Gang scheduling has byWorkload exactly where its policy needs it."""
-    gang = kueue(gang="Parallel")["spec"]["config"]["gangScheduling"]
-    assert gang == {"policy": "ByWorkload", "byWorkload": {"admission": "Parallel"}}
+def test_pods_that_are_not_ready_cost_a_job_its_place() -> None:
+    """Start, recovery and requeuing have their times, and a job that never gets ready ends after some attempts."""
+    gang = kueue(pods_ready={"recovery": 0})["spec"]["config"]["gangScheduling"]
+    requeuing = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 3600, "retryLimit": 5}
+    times = {"timeoutSeconds": 1800, "recoveryTimeoutSeconds": 0, "requeuingStrategy": requeuing}
+    assert gang == {"policy": "ByWorkload", "byWorkload": {"admission": "Parallel", **times}}
+    endless = kueue(pods_ready={"requeues": None})["spec"]["config"]["gangScheduling"]["byWorkload"]
+    assert "retryLimit" not in endless["requeuingStrategy"]
+
+
+def test_the_pause_between_attempts_has_an_order() -> None:
+    """The operator's definition refuses a first pause that is longer than the longest."""
+    with pytest.raises(ValidationError, match="backoff 600 is more than longest_backoff 300; lower it"):
+        PodsReady(backoff=600, longest_backoff=300)
 
 
 def test_it_has_the_one_name_and_is_awaited() -> None:

@@ -136,7 +136,7 @@ _FOLDED = {
     *("name", "state", "claims", "rdma/*", "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"),
     *("complete", "details", "figures", "measured", "limit", "source", "SCC", "verdict", "filled in"),
     *("object", "field", "on the cluster", "declared", "why"),
-    *("wanted", "running", "what it sets", "restarts"),
+    *("wanted", "running", "what it sets", "restarts", "with", "lost at most"),
 }
 """Columns that wrap where the terminal is narrow; the others have their full width, and all are shown."""
 

@@ -12,6 +12,12 @@ from toolkit.simulator.actors.api import Object
 SELECTOR = {"matchLabels": {KUEUE_MANAGED: "true"}}
 """Namespaces that it manages."""
 READY_TIMEOUT = "5m"
+_REQUEUING = {
+    "retryLimit": "backoffLimitCount",
+    "backoffBaseSeconds": "backoffBaseSeconds",
+    "backoffMaxSeconds": "backoffMaxSeconds",
+}
+"""Fields of the operator's requeuing strategy -> Kueue's."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +73,21 @@ def configuration(resource: Object, namespace: str, service: str, secret: str) -
         "internalCertManagement": {"enable": True, "webhookServiceName": service, "webhookSecretName": secret},
     }
     if gang.get("policy") == "ByWorkload":
-        one_by_one = (gang.get("byWorkload") or {}).get("admission") == "Sequential"
-        document["waitForPodsReady"] = {"timeout": READY_TIMEOUT, "blockAdmission": one_by_one}
+        document["waitForPodsReady"] = _pods_ready(gang.get("byWorkload") or {})
     return document
+
+
+def _pods_ready(declared: Object) -> Object:
+    """Return `waitForPodsReady` as version 1.5 makes it (pkg/configmap/configmap.go), without times as 1.4."""
+    seconds, recovery = declared.get("timeoutSeconds"), declared.get("recoveryTimeoutSeconds")
+    requeuing = declared.get("requeuingStrategy") or {}
+    strategy = {kueue: requeuing[name] for name, kueue in _REQUEUING.items() if name in requeuing}
+    return {
+        "timeout": f"{seconds}s" if seconds else READY_TIMEOUT,
+        "blockAdmission": declared.get("admission") == "Sequential",
+        **({} if recovery is None else {"recoveryTimeout": f"{recovery}s"}),
+        **({"requeuingStrategy": strategy} if strategy else {}),
+    }
 
 
 def listening(configuration: Object, host: str, port: int, certificates: str) -> Object:

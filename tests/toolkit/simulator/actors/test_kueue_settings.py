@@ -86,11 +86,22 @@ def test_jobs_without_a_queue_are_managed_where_the_object_says_so(unlabelled: s
     assert configured(unlabelled=unlabelled)["manageJobsWithoutQueueName"] is managed
 
 
-@pytest.mark.parametrize(("gang", "blocks"), [("Parallel", False), ("Sequential", True)])
-def test_gangs_are_waited_for_where_the_object_says_so(gang: str, blocks: bool) -> None:
+@pytest.mark.parametrize(("admission", "blocks"), [("Parallel", False), ("Sequential", True)])
+def test_gangs_are_waited_for_where_the_object_says_so(admission: str, blocks: bool) -> None:
     """Sequential admission blocks the next job until all pods of the one before are ready."""
-    assert configured(gang=gang)["waitForPodsReady"] == {"timeout": "5m", "blockAdmission": blocks}
+    ready = configured(pods_ready={"admission": admission, "start": 60, "recovery": 0})["waitForPodsReady"]
+    requeuing = {"backoffLimitCount": 5, "backoffBaseSeconds": 60, "backoffMaxSeconds": 3600}
+    times = {"timeout": "60s", "recoveryTimeout": "0s", "requeuingStrategy": requeuing}
+    assert ready == {**times, "blockAdmission": blocks}
     assert "waitForPodsReady" not in configured()
+
+
+def test_before_version_1_5_a_gang_has_five_minutes() -> None:
+    """An object without times is one of the operator up to 1.4."""
+    gang = {"policy": "ByWorkload", "byWorkload": {"admission": "Parallel"}}
+    manifest = {"metadata": {"name": "cluster"}, "spec": {"config": {"gangScheduling": gang}}}
+    found = kueue_settings.configuration(manifest, NAMESPACE, kueue.WEBHOOK_SERVICE, kueue.SECRET)
+    assert found["waitForPodsReady"] == {"timeout": "5m", "blockAdmission": False}
 
 
 def test_the_manager_listens_on_loopback_alone() -> None:

@@ -1,0 +1,17 @@
+"""`./hpc plan`."""
+
+from typer.testing import CliRunner
+
+from toolkit.cli.app import app
+
+
+def test_each_job_has_its_place_and_its_time_line() -> None:
+    """Where a job fits, what restarts it, and what the loss of a node costs; the assumptions are printed once."""
+    done = CliRunner().invoke(app, ["plan", "--stack", "pytorch"], env={"COLUMNS": "300"})
+    assert done.exit_code == 0, done.output
+    lines = [" ".join(line.split()) for line in done.output.splitlines()]
+    assert "1 training/train-torch-02x08 02x08 16 dgx01: 1, dgx02: 1" in lines
+    lost = "fails, as nothing restarts it; raise `run` all of its steps"
+    assert f"training/train-torch-02x08 none 80 s 80 s - {lost}" in lines
+    assert f"training/train-horovod-02x08 none 80 s 480 s - {lost}" in lines
+    assert sum("the cluster waits 50 s" in line for line in lines) == 1
