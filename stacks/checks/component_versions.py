@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stacks.checks.operator import subscriptions, version_of, version_of_image
+from stacks.checks.operator import subscriptions, version_of_image
+from stacks.resolved.versions import version_of
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings

@@ -6,10 +6,11 @@ from itertools import chain
 from components.gpu.gpu_operator import undivided, unfit
 from core.apis.operators import OPERATORS
 from stacks.checks import Unlisted
-from stacks.checks.operator import subscriptions, version_of
+from stacks.checks.operator import subscriptions
 from stacks.gpu_drivers import gpu_drivers
 from stacks.layers.gpus import drivers_differ, gpudirect
 from stacks.releases import either
+from stacks.resolved.versions import version_of
 from stacks.settings.fabric import RdmaFabric
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from components.fabric.bond import unfit
 from components.fabric.network_operator import MOST_LENGTH
-from stacks.checks.operator import version_of
 from stacks.layers.fabric import adapters_differ
+from stacks.resolved.versions import version_of
 from stacks.settings.fabric import (
     DaemonSetPlugin,
     Ethernet,

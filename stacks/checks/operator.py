@@ -13,6 +13,7 @@ from core.apis.names import SCC_EXEMPT_NAMESPACES
 from core.apis.operators import OPERATORS
 from stacks.checks import Unlisted, repeated
 from stacks.releases import RELEASES, KnownVersions, Release, either
+from stacks.resolved.versions import version_in
 from stacks.settings.operators import UpstreamTrainer
 from stacks.settings.platform import Settings
 
@@ -45,10 +46,6 @@ def subscriptions(part: BaseModel, place: str = "") -> Iterator[tuple[str, OlmSu
             yield from subscriptions(value, f"{place}{name}.")
 
 
-_VERSION = re.compile(r"(?:^|[-.])v?(\d+\.\d+)")
-"""In a channel such as v26.7 or stable-v1.3, and in a starting_csv such as nvidia-network-operator.v26.7.0-1."""
-
-
 def unlisted(settings: Settings) -> Iterator[Unlisted]:
     """Yield every version that is not listed for the release, that of Kubeflow Trainer too.
 
@@ -74,22 +71,6 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
                     remedy = "check that they fit" + (f", or use {either(listed.versions)}" if listed else "")
                 yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
     yield from _unlisted_trainer(settings)
-
-
-def version_of(operator: OlmSubscription) -> str | None:
-    """Return major and minor version of an operator, by its channel; None where that follows several."""
-    return version_in(operator.starting_csv or "") or version_in(operator.channel)
-
-
-def version_in(name: str) -> str | None:
-    """Return major and minor version in the name of a channel or of a ClusterServiceVersion; None: it has none."""
-    match = _VERSION.search(name)
-    return match[1] if match else None
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """Return major and minor version as numbers, to compare them."""
-    return tuple(map(int, version.split(".")))
 
 
 def version_of_image(image: str) -> str | None:

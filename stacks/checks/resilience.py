@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from components.jobs.resilience import overridden
 from components.operators.kueue_operator import READY_TIMES_SINCE
 from core.wording import plural
-from stacks.checks.operator import numbers, version_of
 from stacks.releases import either
 from stacks.resolved.jobs import ProgramJob
 from stacks.resolved.resilience import restarts
+from stacks.resolved.versions import numbers, version_of
 from stacks.settings.platform import Settings
 from stacks.settings.workloads import MpiWorkload, SpanningWorkload
 

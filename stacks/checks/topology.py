@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from core.apis.topology import HOST, LABELS
 from core.hardware.placement import fits
 from core.wording import plural, some
-from stacks.checks.operator import version_of
 from stacks.releases import either
 from stacks.resolved import topology
 from stacks.resolved.jobs import ProgramJob
+from stacks.resolved.versions import version_of
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from stacks.settings.topology import TopologyRequest

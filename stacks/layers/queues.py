@@ -9,10 +9,10 @@ from components.operators.kueue_operator import READY_TIMES_SINCE, KueueOperator
 from components.queues.kueue import Flavor, QueuePolicy, Queues, QueuesArgs, TenantQueue
 from components.tenants.tenant import Tenant
 from core.apis import names
-from stacks.checks.operator import numbers, version_of
 from stacks.layers.gpus import GPU_PRESENT
 from stacks.layers.operators import after, install
 from stacks.resolved import quotas, topology
+from stacks.resolved.versions import numbers, version_of
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool

@@ -95,7 +95,7 @@ def test_what_a_kind_cannot_do_is_refused_with_the_kind_that_can(
 
 def test_a_verification_is_never_restarted_by_its_workload_either() -> None:
     """A retry hides what it found."""
-    program = {"command": ["check.py"], "checkpoint": None, "trains": False}
+    program: dict[str, Any] = {"command": ["check.py"], "checkpoint": None, "trains": False}
     expected = "resilience.limit 2: program train has trains: false, … leave it out"
     expect_refusal(_stack(JOB | {"resilience": {"limit": 2}}, **program), expected)
 

@@ -9,10 +9,11 @@ from typing import Any
 from core.data_files import DataFileError
 from policies.manifests.values import read
 from stacks.checks.component_versions import SCALE, TRAINER, branch, component_of
-from stacks.checks.operator import subscriptions, version_of
+from stacks.checks.operator import subscriptions
 from stacks.gpu_drivers import gpu_drivers
 from stacks.loading import settings as stack_settings
 from stacks.releases import RELEASES
+from stacks.resolved.versions import version_of
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.origins import SettingsError
 from stacks.settings.platform import Settings

@@ -7,7 +7,8 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from policies.manifests.values import entries, read
 from stacks.checks.component_versions import MPI_OPERATOR, TRAINER, branch, component_of
-from stacks.checks.operator import version_in, version_of_image
+from stacks.checks.operator import version_of_image
+from stacks.resolved.versions import version_in
 from stacks.transitions import COMPONENTS, GPU_DRIVER, OPENSHIFT
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 

@@ -10,7 +10,7 @@ from core.apis.kinds import Kind
 from core.apis.names import PART_OF
 from core.apis.operators import OPERATORS, Operator
 from policies.manifests.values import entries, read
-from stacks.checks.operator import version_of
+from stacks.resolved.versions import version_of
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata
