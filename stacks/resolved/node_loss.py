@@ -1,12 +1,12 @@
 """What the loss of a node costs a job: when it is noticed, when the job goes on at the earliest, what is lost at most.
 
 Times of Kubernetes 1.32 to 1.35 (pkg/controller/nodelifecycle/config/v1alpha1/defaults.go, admission plugin
-DefaultTolerationSeconds) and of Open MPI 4 (oob_tcp_keepalive_time 300, _intvl 20, _probes 9; not measured).
+DefaultTolerationSeconds) and of Open MPI 5.0.11 (`prte_info --param oob tcp --level 9`: a connection that is silent for
+300 s is probed nine times, every 20 s).
 """
 
 from dataclasses import dataclass
 
-from components.jobs.resilience import Resilience
 from stacks.resolved.jobs import ProgramJob
 from stacks.settings.workloads import MpiWorkload
 
@@ -16,6 +16,8 @@ USUAL_TOLERATION = 300
 """Seconds that admission lets a pod stay there where it has no tolerations of its own."""
 MPIRUN = 480
 """Seconds after which mpirun ends because a worker is silent."""
+WATCHDOG = 600
+"""Seconds after which PyTorch's ranks end because another is silent, by the default timeout of a process group."""
 STARTS = 60
 """Seconds from a pod's creation to the first step, on a node that has the image; an assumption."""
 
@@ -26,8 +28,8 @@ class NodeLoss:
 
     deleted: int
     """When its pods there are deleted."""
-    noticed: int
-    """When the rest of the job hears of it."""
+    noticed: int | None
+    """When the rest of the job hears of it, at the latest; None: not before the node is back, removed or fenced."""
     again: int | None
     """When it goes on at the earliest; None: not by itself."""
     after: str
@@ -44,19 +46,29 @@ def of_job(job: ProgramJob, *, freed: int | None = None) -> NodeLoss:
     """
     own = job.resilience
     deleted = SILENT + (USUAL_TOLERATION if own.lost_after is None else own.lost_after)
-    noticed = MPIRUN if isinstance(job.workload, MpiWorkload) else deleted
+    noticed = _noticed(job, deleted, freed)
     lost = "steps since its last checkpoint" if job.program.checkpoint else "all of its steps"
     if not own.limit:
         return NodeLoss(deleted, noticed, None, "fails, as nothing restarts it; raise `run`", lost)
     if own.restart == "ranks" and not isinstance(job.workload, MpiWorkload):
         return NodeLoss(deleted, noticed, None, "fails, as its ranks need all its pods; raise `run`", lost)
-    if _replaced_at_once(own):
-        return NodeLoss(deleted, noticed, noticed + STARTS, "a pod on another node", lost)
+    if own.restart == "pods" and own.count_disruptions:
+        return NodeLoss(deleted, noticed, deleted + STARTS, "a pod on another node", lost)
     what = {"all": "all pods again", "ranks": "a new launcher", "pods": "a pod on another node"}[own.restart]
     if freed is None:
         return NodeLoss(deleted, noticed, None, f"{what}, once the node is back, removed or fenced", lost)
-    return NodeLoss(deleted, noticed, max(noticed, freed) + STARTS, f"{what}, once the node is fenced", lost)
+    return NodeLoss(deleted, noticed, max(noticed or 0, freed) + STARTS, f"{what}, once the node is fenced", lost)
 
 
-def _replaced_at_once(own: Resilience) -> bool:
-    return own.restart == "pods" and own.count_disruptions
+def _noticed(job: ProgramJob, deleted: int, freed: int | None) -> int | None:
+    """Return when the rest of a job hears of a lost pod: when it is deleted, unless it counts only when it has ended.
+
+    Of an MPIJob mpirun alone decides.
+    """
+    own = job.resilience
+    if isinstance(job.workload, MpiWorkload):
+        return MPIRUN
+    if own.count_disruptions or not own.limit or own.restart == "ranks":
+        return deleted
+    by_ranks = WATCHDOG if job.layout.pods > 1 else None
+    return min((time for time in (by_ranks, freed) if time is not None), default=None)

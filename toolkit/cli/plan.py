@@ -13,8 +13,9 @@ from toolkit.cli.shared.preflight import update_checks
 _COLUMNS = ("job", "restarts", "pods deleted", "noticed", "goes on", "with", "lost at most")
 _ASSUMED = (
     f"Seconds after the node's last sign: the cluster waits {node_loss.SILENT} s, then `resilience.lost_after`; mpirun "
-    f"ends after {node_loss.MPIRUN} s; from new pods to the first step {node_loss.STARTS} s, on nodes that have the "
-    "image and room. Ranks notice earlier where a connection breaks, and GPUs of all its nodes idle meanwhile."
+    f"ends after {node_loss.MPIRUN} s, and PyTorch's ranks after {node_loss.WATCHDOG} s; from new pods to the first "
+    f"step {node_loss.STARTS} s, on nodes that have the image and room. Ranks notice earlier where connections break, "
+    "and GPUs of all its nodes idle meanwhile."
 )
 
 
@@ -46,5 +47,9 @@ def show_losses(settings: Settings) -> None:
 def _row(job: ProgramJob) -> tuple[str, ...]:
     loss, own = node_loss.of_job(job), job.resilience
     restarts = f"{own.limit} x {own.restart}" if own.limit else "none"
-    goes_on = "-" if loss.again is None else f"{loss.again} s"
-    return (job.id, restarts, f"{loss.deleted} s", f"{loss.noticed} s", goes_on, loss.after, loss.lost)
+    times = (_seconds(time) for time in (loss.deleted, loss.noticed, loss.again))
+    return (job.id, restarts, *times, loss.after, loss.lost)
+
+
+def _seconds(time: int | None) -> str:
+    return "-" if time is None else f"{time} s"

@@ -12,6 +12,7 @@ from stacks.resolved.jobs import ProgramJob
 from tests.support.stack_settings import MPI, SMOKE, example
 
 HOROVOD = MPI | {"image": "registry.example.com/team/train:1.2"}
+TORCH = HOROVOD | {"kind": "torch", "program": "torch-transformer"}
 FREED = 50 + 300 + 200
 """Seconds until a node is fenced by Node Health Check and Self Node Remediation."""
 
@@ -27,14 +28,16 @@ def _job(workload: dict[str, Any], resilience: dict[str, Any]) -> ProgramJob:
     [
         (SMOKE, {"restart": "pods", "limit": 1}, None, (350, 350, 410)),
         (SMOKE, {"restart": "pods", "limit": 1, "lost_after": 30}, None, (80, 80, 140)),
-        (SMOKE, {"restart": "pods", "limit": 1, "count_disruptions": False}, None, (350, 350, None)),
-        (SMOKE, {"restart": "pods", "limit": 1, "count_disruptions": False}, FREED, (350, 350, 610)),
+        (SMOKE, {"restart": "pods", "limit": 1, "count_disruptions": False}, None, (350, None, None)),
+        (SMOKE, {"restart": "pods", "limit": 1, "count_disruptions": False}, FREED, (350, FREED, FREED + 60)),
         (SMOKE, {"restart": "pods"}, FREED, (350, 350, None)),
-        (SMOKE, {"restart": "ranks", "limit": 1, "lost_after": 30}, FREED, (80, 80, None)),
-        (SMOKE, {"restart": "all", "limit": 1, "lost_after": 30}, None, (80, 80, None)),
-        (SMOKE, {"restart": "all", "limit": 1, "lost_after": 30}, FREED, (80, 80, 610)),
-        (SMOKE, {"restart": "all", "limit": 1, "lost_after": 30}, 60, (80, 80, 140)),
-        (HOROVOD, {"restart": "ranks", "limit": 1, "lost_after": 30}, FREED, (80, 480, 610)),
+        (TORCH, {"restart": "ranks", "limit": 1, "lost_after": 30}, FREED, (80, 80, None)),
+        (TORCH, {"restart": "all", "limit": 1, "lost_after": 30}, None, (80, 80, None)),
+        (TORCH, {"restart": "all", "limit": 1, "lost_after": 30}, FREED, (80, 80, FREED + 60)),
+        (TORCH, {"restart": "all", "limit": 1, "lost_after": 30, "count_disruptions": False}, None, (80, 600, None)),
+        (TORCH, {"restart": "all", "limit": 1, "count_disruptions": False}, FREED, (350, FREED, FREED + 60)),
+        (TORCH, {"restart": "all", "limit": 1, "count_disruptions": False}, 900, (350, 600, 960)),
+        (HOROVOD, {"restart": "ranks", "limit": 1, "lost_after": 30}, FREED, (80, 480, FREED + 60)),
         (HOROVOD, {"restart": "ranks", "limit": 1, "lost_after": 30}, None, (80, 480, None)),
     ],
 )
