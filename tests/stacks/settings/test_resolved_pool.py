@@ -156,6 +156,11 @@ def test_nodes_with_an_adapter_driver_of_their_own_get_the_plugin_alone() -> Non
 
 TRAINING = {"key": "dedicated", "value": "training", "operator": "Equal", "effect": "NoSchedule"}
 FORMER = {"key": "old", "operator": "Exists", "effect": "NoExecute"}
+LOST = [
+    {"key": f"node.kubernetes.io/{kind}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
+    for kind in ("not-ready", "unreachable")
+]
+"""Of jobs of several pods."""
 GPUS = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -199,11 +204,11 @@ def test_jobs_tolerate_the_taints_of_their_pool_and_flavors_have_them() -> None:
     recorded = built(tainted())
     (mpi,) = of_kind(recorded, "MPIJob")
     pods = {role: part["template"]["spec"] for role, part in mpi.inputs["spec"]["mpiReplicaSpecs"].items()}
-    assert pods["Worker"]["tolerations"] == [TRAINING]
-    assert "tolerations" not in pods["Launcher"]
+    assert pods["Worker"]["tolerations"] == [TRAINING, *LOST]
+    assert pods["Launcher"]["tolerations"] == LOST
     batch = {item.inputs["metadata"]["name"]: item.inputs["spec"]["template"] for item in of_kind(recorded, "Job")}
     found = {name: each["spec"].get("tolerations") for name, each in batch.items()}
-    assert (found["sample-a100"], found["sample-l40s"], found["train-03x08"]) == ([FORMER], None, [TRAINING])
+    assert (found["sample-a100"], found["sample-l40s"], found["train-03x08"]) == ([FORMER], None, [TRAINING, *LOST])
     flavors = {item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(recorded, "ResourceFlavor")}
     assert {name: each.get("nodeTaints") for name, each in flavors.items()} == {
         "cpu": None,
@@ -218,7 +223,7 @@ def test_a_launcher_tolerates_its_pools_taints_where_all_workers_have_gpus() -> 
     content = tainted(nodes__1={"name": "master04.mixed.example.com", "roles": ["master"]})
     (mpi,) = of_kind(built(content), "MPIJob")
     launcher = mpi.inputs["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
-    assert launcher["tolerations"] == [TRAINING]
+    assert launcher["tolerations"] == [TRAINING, *LOST]
 
 
 def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:
