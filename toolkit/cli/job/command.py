@@ -130,4 +130,4 @@ def manifests_of(settings: Settings, stack: str) -> list[dict[str, Any]]:
         project=PROJECT,
     )
     managed = [managed_by(None, manifest) for manifest in manifests(recorded)]
-    return sorted(managed, key=lambda manifest: "template" in manifest["spec"] or "job" in manifest["kind"].lower())
+    return sorted(managed, key=lambda manifest: "job" in manifest["kind"].lower())

@@ -54,6 +54,15 @@ def test_a_job_of_several_objects_ends_with_the_job() -> None:
     assert [each["kind"] for each in manifests_of(found, STACK)] == ["Service", "Job"]
 
 
+def test_the_runtime_of_a_job_that_is_restarted_comes_before_it() -> None:
+    """The Trainer refuses a TrainJob whose runtime is missing."""
+    command = {"programs__train-torch__command": ["train.py", "{checkpoint}"]}
+    settings = parse(changed(STACK, **command, **{"programs__train-torch__checkpoint": "/data/c"}), "test")
+    found, _ = requested(Request("train-torch", "training", gpus=16, name="mine"), settings)
+    written = [(each["kind"], each["metadata"]["name"]) for each in manifests_of(found, STACK)]
+    assert written == [("TrainingRuntime", "mine-02x08"), ("TrainJob", "mine-02x08")]
+
+
 def test_no_engine_manages_it() -> None:
     """Neither an annotation for the provider nor a label of its manager; `./hpc status` finds it by the other label."""
     for each in _written("train-torch", "--tenant", "training", "--gpus", "16", "--name", "mine"):
