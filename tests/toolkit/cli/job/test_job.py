@@ -60,7 +60,7 @@ def test_the_runtime_of_a_job_that_is_restarted_comes_before_it() -> None:
     settings = parse(changed(STACK, **command, **{"programs__train-torch__checkpoint": "/data/c"}), "test")
     found, _ = requested(Request("train-torch", "training", gpus=16, name="mine"), settings)
     written = [(each["kind"], each["metadata"]["name"]) for each in manifests_of(found, STACK)]
-    assert written == [("TrainingRuntime", "mine-02x08"), ("TrainJob", "mine-02x08")]
+    assert written == [("TrainingRuntime", "mine-02x08x02"), ("TrainJob", "mine-02x08x02")]
 
 
 def test_no_engine_manages_it() -> None:
