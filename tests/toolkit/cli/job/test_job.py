@@ -56,11 +56,11 @@ def test_a_job_of_several_objects_ends_with_the_job() -> None:
 
 def test_the_runtime_of_a_job_that_is_restarted_comes_before_it() -> None:
     """The Trainer refuses a TrainJob whose runtime is missing."""
-    command = {"programs__train-torch__command": ["train.py", "{checkpoint}"]}
-    settings = parse(changed(STACK, **command, **{"programs__train-torch__checkpoint": "/data/c"}), "test")
-    found, _ = requested(Request("train-torch", "training", gpus=16, name="mine"), settings)
-    written = [(each["kind"], each["metadata"]["name"]) for each in manifests_of(found, STACK)]
-    assert written == [("TrainingRuntime", "mine-02x08x02"), ("TrainJob", "mine-02x08x02")]
+    written = _written("train-torch", "--tenant", "training", "--layout", "2x8", "--name", "mine")
+    assert [(each["kind"], each["metadata"]["name"]) for each in written] == [
+        ("TrainingRuntime", "mine-02x08"),
+        ("TrainJob", "mine-02x08"),
+    ]
 
 
 def test_no_engine_manages_it() -> None:
