@@ -155,8 +155,12 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
 
 
 def _wait_for_workers(args: MpiJobArgs, launcher: dict[str, Any]) -> dict[str, Any]:
-    """Return what holds a launcher of a queued job back until it can reach the workers."""
-    if args.v2beta1.queue is None:
+    """Return what holds a launcher back that Kueue, or a restart, starts while workers are missing.
+
+    launcherCreationPolicy holds back the first launcher alone: a later one would cost a restart, and the next, before
+    the worker of a lost node is there again.
+    """
+    if args.v2beta1.queue is None and not args.resilience.limit:
         return {}
     container = {key: value for key, value in launcher.items() if key != "volumeMounts"}
     return {"initContainers": [{**container, "name": "workers", "command": ssh.waiting(args)}]}

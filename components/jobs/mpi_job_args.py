@@ -32,7 +32,7 @@ class V2Beta1(Model):
         default=None, description="seconds after which the finished launcher is deleted, with its log; None keeps it"
     )
     start_timeout: Seconds = Field(
-        default=1800, description="with a queue: seconds that the launcher waits for sshd on the workers"
+        default=1800, description="with a queue or restarts: seconds that a launcher waits for sshd on the workers"
     )
     ssh_port: int = Field(default=2222, ge=1024, le=65535, description="of the workers' sshd, which is not root")
     home: Folder = Field(default="/home/mpi", description="home of the processes' user; keys are in .ssh there")

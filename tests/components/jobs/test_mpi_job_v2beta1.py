@@ -258,9 +258,11 @@ def test_waiting_ends_with_the_name_of_the_worker_that_does_not_answer(tmp_path:
     assert done.stderr.decode().startswith(f"no sshd on {job.job_name}-worker-0.")
 
 
-def test_without_a_queue_the_operator_waits() -> None:
-    """Without a queue, the launcher has no wait of its own."""
-    assert "initContainers" not in spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+def test_without_a_queue_and_restarts_the_operator_waits() -> None:
+    """The first launcher comes after its workers; one that follows another waits itself for that of a lost node."""
+    assert "initContainers" not in pod("Launcher")
+    (container,) = pod("Launcher", resilience={"limit": 2})["initContainers"]
+    assert container["name"] == "workers"
 
 
 @pytest.mark.parametrize("place", ["/home", "/home/mpi/.ssh/keys", "/etc/mpi"])
