@@ -23,6 +23,7 @@ from stacks.layers import (
     fabric,
     gpus,
     host,
+    node_health,
     operators,
     own_objects,
     queues,
@@ -210,6 +211,7 @@ def _platform(environment: Settings, credentials: Accounts, opts: pulumi.Resourc
     devices = fabric.build(environment, settled)
     stored = storage.build(environment, credentials.guis, [*configured, *devices], opts)
     added = operators.added(environment, opts)
+    node_health.build(environment, added, operators.after(opts, labelled))
     training = operators.trainer(environment, added, opts)
     kueue = queues.operator(environment, [*operator, *added.resources, *training], opts)
     ready = [

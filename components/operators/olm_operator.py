@@ -48,6 +48,11 @@ class OlmOperatorArgs(OlmSubscription):
         default=DEFAULTS.operator, description="seconds for catalogue, bundle, images and deployment"
     )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
+    shared_namespace: bool = Field(
+        default=False,
+        description="an operator that comes before has created the namespace and its OperatorGroup: OLM installs "
+        "nothing in a namespace with two",
+    )
 
 
 class OlmOperator(Component):
@@ -67,22 +72,8 @@ class OlmOperator(Component):
             self.outputs(namespace=pulumi.Output.from_input(args.namespace), installed_csv=pulumi.Output.from_input(""))
             return
         own_labels = labels(args.package, "operators")
-        monitoring = {names.CLUSTER_MONITORING: "true"} if args.cluster_monitoring else {}
-        namespace = k8s.core.v1.Namespace(
-            f"{name}-namespace",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**own_labels, **monitoring}),
-            opts=self.child(**stateful(protect=args.protect)),
-        )
-        inside = namespace.metadata.name
+        inside = pulumi.Output.from_input(args.namespace) if args.shared_namespace else self._namespace(name, args)
         timeout = args.install_timeout
-        group_spec = {"targetNamespaces": [args.namespace]} if args.own_namespace_only else {}
-        CustomObject(
-            f"{name}-operator-group",
-            kinds.OPERATOR_GROUP,
-            k8s.meta.v1.ObjectMetaArgs(name=args.operator_group or args.package, namespace=inside, labels=own_labels),
-            {"spec": group_spec},
-            self.child(),
-        )
         subscription = CustomObject(
             f"{name}-subscription",
             kinds.SUBSCRIPTION,
@@ -113,6 +104,26 @@ class OlmOperator(Component):
             opts=self.child(retain_on_delete=True),
         )
         self.outputs(namespace=inside, installed_csv=installed_csv)
+
+    def _namespace(self, name: str, args: OlmOperatorArgs) -> pulumi.Output[str]:
+        """Declare the namespace with its OperatorGroup; return its name, known when it exists."""
+        own_labels = labels(args.package, "operators")
+        monitoring = {names.CLUSTER_MONITORING: "true"} if args.cluster_monitoring else {}
+        namespace = k8s.core.v1.Namespace(
+            f"{name}-namespace",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**own_labels, **monitoring}),
+            opts=self.child(**stateful(protect=args.protect)),
+        )
+        inside: pulumi.Output[str] = namespace.metadata.name
+        group_spec = {"targetNamespaces": [args.namespace]} if args.own_namespace_only else {}
+        CustomObject(
+            f"{name}-operator-group",
+            kinds.OPERATOR_GROUP,
+            k8s.meta.v1.ObjectMetaArgs(name=args.operator_group or args.package, namespace=inside, labels=own_labels),
+            {"spec": group_spec},
+            self.child(),
+        )
+        return inside
 
 
 def _installed(args: OlmOperatorArgs) -> str:

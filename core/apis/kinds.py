@@ -152,6 +152,13 @@ LOCAL_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", oth
 TOPOLOGY = Kind("kueue.x-k8s.io", "v1beta2", "Topology", "topologies", "Cluster", (*_OLD_KUEUE, "v1alpha1"))
 KUEUE = Kind("kueue.openshift.io", "v1", "Kueue", "kueues", "Cluster")
 
+_REMEDIATION = "self-node-remediation.medik8s.io"
+NODE_HEALTH_CHECK = Kind("remediation.medik8s.io", "v1alpha1", "NodeHealthCheck", "nodehealthchecks", "Cluster")
+SELF_NODE_REMEDIATION_TEMPLATE = Kind(
+    _REMEDIATION, "v1alpha1", "SelfNodeRemediationTemplate", "selfnoderemediationtemplates"
+)
+SELF_NODE_REMEDIATION_CONFIG = Kind(_REMEDIATION, "v1alpha1", "SelfNodeRemediationConfig", "selfnoderemediationconfigs")
+
 KINDS: tuple[Kind, ...] = (
     *(value for value in list(globals().values()) if isinstance(value, Kind)),
     *operators.kinds(),
@@ -168,6 +175,9 @@ SUBJECT_ACCESS_REVIEW = Kind("authorization.k8s.io", "v1", "SubjectAccessReview"
 
 WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=_OLD_KUEUE)
 """What Kueue has decided about a job; `./hpc status` reads it."""
+
+SELF_NODE_REMEDIATION = Kind(_REMEDIATION, "v1alpha1", "SelfNodeRemediation", "selfnoderemediations")
+"""One node that is being remedied; the Node Health Check Operator makes it of a template."""
 
 CERTIFICATE = Kind("cert-manager.io", "v1", "Certificate", "certificates")
 ISSUER = Kind("cert-manager.io", "v1", "Issuer", "issuers")

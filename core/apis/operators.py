@@ -64,8 +64,20 @@ class Operator(NamedTuple):
     """Groups of its kinds: where it is installed, in whatever way, the cluster serves one of them."""
     images: tuple[str, ...] = ()
     """Names of its controller's image, without registry and folder, in its distributions."""
+    beside: str = ""
+    """Key of the operator whose namespace and OperatorGroup it shares where both have the same namespace."""
     numbered_channels: bool = False
     """Whether a channel whose name ends in a minor version, such as v26.3, has versions 26.3.z alone."""
+
+
+def _workload_availability() -> Recommended:
+    """Return how Red Hat documents the operators of Workload Availability: minKubeVersion as in their bundles."""
+    return Recommended(
+        namespace="openshift-workload-availability",
+        own_namespace_only=False,
+        channels=dict.fromkeys(("4.18", "4.19", "4.20", "4.21", "4.22"), "stable"),
+        kubernetes=(1, 25),
+    )
 
 
 JOB_SET_OPERATOR = Kind("operator.openshift.io", "v1", "JobSetOperator", "jobsetoperators", "Cluster")
@@ -151,6 +163,19 @@ OPERATORS: Mapping[str, Operator] = {
             "nodes off"
         ),
     ),
+    # Node Health Check, Red Hat's: it finds nodes that are lost, and has another operator remedy them.
+    #
+    # Package, channel, namespace and modes as in the operator's bundle (medik8s/node-healthcheck-operator, dd444329,
+    # bundle/) and in Red Hat's documentation (Workload Availability for OpenShift, Remediation, fencing, and
+    # maintenance), which has both operators in one namespace.
+    "node_health_check": Operator(
+        package="node-healthcheck-operator",
+        api_groups=("remediation.medik8s.io",),
+        images=("node-healthcheck-operator", "node-healthcheck-rhel9-operator"),
+        clusterwide=True,
+        recommended=_workload_availability(),
+        upgrade=Upgrade("a node that is lost meanwhile is found when it is back"),
+    ),
     # Node Feature Discovery, Red Hat's.
     "node_feature_discovery": Operator(
         package="nfd",
@@ -168,6 +193,21 @@ OPERATORS: Mapping[str, Operator] = {
         images=("ibm-spectrum-scale-csi-operator", "ibm-storage-scale-csi-operator"),
         upgrade=Upgrade(
             "the driver's pods start again on {nodes}: mounted volumes stay, pods that start meanwhile wait for theirs"
+        ),
+    ),
+    # Self Node Remediation, Red Hat's: nodes restart themselves, and their pods are freed.
+    #
+    # As above: medik8s/self-node-remediation, 640aac50, bundle/ and install/.
+    "self_node_remediation": Operator(
+        package="self-node-remediation",
+        api_groups=("self-node-remediation.medik8s.io",),
+        images=("self-node-remediation-operator", "self-node-remediation-rhel9-operator"),
+        clusterwide=True,
+        beside="node_health_check",
+        recommended=_workload_availability(),
+        upgrade=Upgrade(
+            "its agents, privileged pods that restart a lost node, start again on {nodes}: one that is lost meanwhile "
+            "is remedied when they are back"
         ),
     ),
     # Special Resource Operator, of 2020.

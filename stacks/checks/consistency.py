@@ -14,6 +14,7 @@ from stacks.checks import (
     image,
     instance,
     node,
+    node_health,
     operator,
     pool,
     program,
@@ -63,6 +64,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from machines
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)
+    yield from node_health.problems(settings)
     yield from driver.problems(settings)
     yield from allowance.problems(settings)
     yield from instance.problems(settings)

@@ -14,7 +14,7 @@ from core.apis.operators import OPERATORS
 from stacks.checks import Unlisted, repeated
 from stacks.releases import RELEASES, KnownVersions, Release, either
 from stacks.resolved.versions import version_in
-from stacks.settings.operators import UpstreamTrainer
+from stacks.settings.operators import UpstreamTrainer, shares_namespace
 from stacks.settings.platform import Settings
 
 
@@ -137,7 +137,8 @@ def _namespaces(settings: Settings) -> Iterator[str]:
     )
     users: defaultdict[str, list[str]] = defaultdict(list)
     for place, operator in subscriptions(settings):
-        if operator.installed:
+        name = place.rpartition(".")[2]
+        if operator.installed or (place == f"operators.{name}" and shares_namespace(name, settings.operators)):
             continue
         users[operator.namespace].append(f"{place}.namespace")
         if operator.namespace in _OPENSHIFTS or operator.namespace.startswith("kube-"):

@@ -18,7 +18,7 @@ from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs, MpiO
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, OlmSubscription
 from components.operators.trainer import Trainer, TrainerArgs, TrainerImages
 from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
-from stacks.settings.operators import UpstreamTrainer
+from stacks.settings.operators import UpstreamTrainer, shares_namespace
 from stacks.settings.platform import Settings
 
 
@@ -45,6 +45,7 @@ def install(
     opts: pulumi.ResourceOptions,
     *,
     cluster_monitoring: bool = False,
+    shared_namespace: bool = False,
 ) -> OlmOperator:
     """Subscribe to one operator, protected as the environment's objects are."""
     args = OlmOperatorArgs(
@@ -52,6 +53,7 @@ def install(
         cluster_monitoring=cluster_monitoring,
         install_timeout=settings.timeouts.operator,
         protect=settings.protect,
+        shared_namespace=shared_namespace,
     )
     return OlmOperator(name, args, opts=opts)
 
@@ -104,7 +106,21 @@ def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
         jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *operators.resources))
         operators.resources.append(jobset)
         operators.ready.append(jobset.instance)
+    operators.resources.extend(_of_node_health(settings, opts))
     return operators
+
+
+def _of_node_health(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+    """Declare the operators for lost nodes; the second comes after the first, whose namespace it may share."""
+    first, second = settings.operators.node_health_check, settings.operators.self_node_remediation
+    check = [install("node-health-check", first, settings, opts)] if first else []
+    if second is None:
+        return [*check]
+    shared = first is not None and shares_namespace("self_node_remediation", settings.operators)
+    remediation = install(
+        "self-node-remediation", second, settings, after(opts, *check) if shared else opts, shared_namespace=shared
+    )
+    return [*check, remediation]
 
 
 def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:

@@ -6,6 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from components.base.model import DnsLabel, merged_by
 from components.base.timeouts import Timeouts
+from components.nodes.node_health import NodeHealth
 from components.operators.mpi_operator import MpiOperatorImages
 from components.tenants.priority_class import PriorityClassArgs
 from core.hardware.placement import Reserve
@@ -82,6 +83,12 @@ class EnvironmentFields(Based):
     )
     operators: OperatorSettings = Field(
         default=OperatorSettings(), description="operators from OperatorHub in addition to those of other settings"
+    )
+    node_health: NodeHealth | None = Field(
+        default=None,
+        description="GPU nodes that are lost restart, and their pods are freed "
+        "([lost nodes](../guide/operations.md#lost-nodes)); needs `operators.node_health_check` and "
+        "`operators.self_node_remediation`. None: pods of such a node stay Terminating until somebody acts",
     )
     storage: StorageSettings | None = Field(
         default=None, description="Spectrum Scale; None: the cluster has other storage"

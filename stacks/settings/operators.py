@@ -32,6 +32,20 @@ class OperatorSettings(Model):
     jobset: OlmSubscription | None = Field(
         default=None, description="Red Hat's JobSet operator, which needs cert-manager; None: no JobSets"
     )
+    node_health_check: OlmSubscription | None = Field(
+        default=None, description="the operator that finds lost nodes, for `node_health`; None: none, or unused"
+    )
+    self_node_remediation: OlmSubscription | None = Field(
+        default=None,
+        description="the operator that restarts them and frees their pods, by a privileged pod on every node; it "
+        "shares the namespace of `node_health_check` where that is the same",
+    )
+
+
+def shares_namespace(name: str, settings: OperatorSettings) -> bool:
+    """Return whether an operator runs in the namespace that the stack creates for the one beside it."""
+    own, other = getattr(settings, name), getattr(settings, OPERATORS[name].beside, None)
+    return bool(own and other) and not other.installed and own.namespace == other.namespace
 
 
 def _recommended() -> Mapping[str, Recommended]:

@@ -167,7 +167,7 @@ class StackObjects:
 def of_stack(name: str) -> StackObjects:
     """Return what a stack declares; raise SettingsError for wrong settings."""
     # Imported here: they bring Pulumi, which takes half a second that a check of files alone need not wait.
-    from stacks.checks import allowance, node  # noqa: PLC0415
+    from stacks.checks import allowance, node, node_health  # noqa: PLC0415
     from stacks.layers import own_objects  # noqa: PLC0415
     from stacks.loading import settings  # noqa: PLC0415
     from toolkit.cli.shared.paths import ROOT  # noqa: PLC0415
@@ -189,5 +189,7 @@ def of_stack(name: str) -> StackObjects:
         own=own_objects.files(stack_settings.objects, ROOT),
         root=ROOT,
         selinux=getattr(stack_settings.site.hosts, "selinux", "enforcing") if stack_settings.site else "enforcing",
-        warnings=(*allowance.warnings(stack_settings), *node.warnings(stack_settings)),
+        warnings=tuple(
+            warning for check in (allowance, node, node_health) for warning in check.warnings(stack_settings)
+        ),
     )
