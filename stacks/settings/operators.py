@@ -44,8 +44,9 @@ class OperatorSettings(Model):
 
 def shares_namespace(name: str, settings: OperatorSettings) -> bool:
     """Return whether an operator runs in the namespace that the stack creates for the one beside it."""
-    own, other = getattr(settings, name), getattr(settings, OPERATORS[name].beside, None)
-    return bool(own and other) and not other.installed and own.namespace == other.namespace
+    own: OlmSubscription | None = getattr(settings, name)
+    other: OlmSubscription | None = getattr(settings, OPERATORS[name].beside, None)
+    return own is not None and other is not None and not other.installed and own.namespace == other.namespace
 
 
 def _recommended() -> Mapping[str, Recommended]:

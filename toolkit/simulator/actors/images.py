@@ -36,6 +36,8 @@ JOBSET_MANAGERS = frozenset({"jobset-rhel9"})
 TRAINER_MANAGERS = frozenset({"trainer-controller-manager"})
 PROBED = CERT_MANAGERS | KUEUE_MANAGERS | JOBSET_MANAGERS | TRAINER_MANAGERS
 """Those whose pod is ready when a real controller serves its webhooks, and not before."""
+NODE_HEALTH_CHECKS = frozenset({"node-healthcheck-rhel9-operator"})
+SELF_NODE_REMEDIATIONS = frozenset({"self-node-remediation-rhel9-operator"})
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
 SCALE_OPERATORS = frozenset({"ibm-spectrum-scale-operator"})
 SCALE_CORES = frozenset({"ibm-spectrum-scale-daemon"})
