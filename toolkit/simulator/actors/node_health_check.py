@@ -14,7 +14,7 @@ from policies.manifests.values import selects
 from toolkit.simulator import pods
 from toolkit.simulator.actors import machine_pools
 from toolkit.simulator.actors.api import Object, stated
-from toolkit.simulator.actors.podactor import Operator
+from toolkit.simulator.actors.podactor import ReplicatedOperator
 from toolkit.simulator.manifests import manifest, owner_reference
 
 PREFIX = "remediation.medik8s.io/"
@@ -74,7 +74,7 @@ def _of(limit: int | str, total: int) -> int:
     return -(-total * int(limit.removesuffix("%")) // 100) if isinstance(limit, str) and "%" in limit else int(limit)
 
 
-class NodeHealthCheckOperator(Operator):
+class NodeHealthCheckOperator(ReplicatedOperator):
     """For every NodeHealthCheck: its template's remediation for each lost node, until the node is healthy again."""
 
     watched = ((kinds.NODE_HEALTH_CHECK, None), (kinds.NODE, None))

@@ -5,7 +5,7 @@ required keys and their types, everything else kept as it comes. Where an operat
 and they are few, the definition has all of them (`exactly`), and the component is tested against it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.apis import kinds
 from core.apis.kinds import Kind
@@ -114,6 +114,10 @@ class Bundle:
     rules: tuple[Rule, ...]
     image: str
     modes: frozenset[str] = MODES
+    replicas: int = 1
+    """Of its Deployment; with several the operator is a `ReplicatedOperator`."""
+    placement: Object = field(default_factory=dict)
+    """Tolerations and affinity of its pods."""
 
 
 @dataclass(frozen=True)

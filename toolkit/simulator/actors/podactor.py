@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 EVERY: Key = ("", "")
 """The one key of a queue whose work is about everything at once."""
 HERE = "the operator's own namespace"
+FOLLOWER_SECONDS = 2.0
+"""How often a replica that does not act looks whether it must; Kubernetes' leases pass over after 15 s."""
 
 
 class PodActor:
@@ -132,6 +134,23 @@ class Operator(PodActor):
     def own(self, kind: Kind, name: str) -> Object | None:
         """Return an object of the operator's own namespace, as last seen."""
         return self.caches[kind].get(name, self.namespace)
+
+
+class ReplicatedOperator(Operator):
+    """One of several pods of a Deployment, of which the first that runs acts, as by a lease."""
+
+    def _when_synced(self, key: Key) -> float | None:
+        return super()._when_synced(key) if self._leads() else FOLLOWER_SECONDS
+
+    def _leads(self) -> bool:
+        replicas = [
+            pod["metadata"]["name"]
+            for pod in self.runtime.pods.items()
+            if pod["metadata"]["namespace"] == self.namespace
+            and pods.labels(pod) == pods.labels(self.pod)
+            and pods.runs(pod)
+        ]
+        return min(replicas, default="") == self.pod["metadata"]["name"]
 
 
 def ready(daemon_sets: Iterable[Object | None]) -> bool:

@@ -13,7 +13,7 @@ from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object, stated
 from toolkit.simulator.actors.informer import Key
 from toolkit.simulator.actors.node_health_check import EXCLUDED, NODE_NAME
-from toolkit.simulator.actors.podactor import EVERY, HERE, Operator, PodActor
+from toolkit.simulator.actors.podactor import EVERY, HERE, PodActor, ReplicatedOperator
 from toolkit.simulator.manifests import daemon_set, manifest
 
 ACCOUNT = "self-node-remediation-controller-manager"
@@ -36,7 +36,7 @@ watchdog and of its peers."""
 AGAIN_SECONDS, INCAPABLE_SECONDS = 1.0, 5.0
 
 
-class SelfNodeRemediationManager(Operator):
+class SelfNodeRemediationManager(ReplicatedOperator):
     """Makes its configuration, a template and the agents, and goes through the phases of every remediation."""
 
     watched = (

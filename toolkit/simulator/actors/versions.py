@@ -26,11 +26,11 @@ def cluster_service_version(package: Package, name: str, replaces: str = "") -> 
     labels = {"name": bundle.account}
     container = {"name": bundle.account, "image": bundle.image}
     deployment = {
-        "replicas": 1,
+        "replicas": bundle.replicas,
         "selector": {"matchLabels": labels},
         "template": {
             "metadata": {"labels": labels},
-            "spec": {"serviceAccountName": bundle.account, "containers": [container]},
+            "spec": {"serviceAccountName": bundle.account, "containers": [container], **bundle.placement},
         },
     }
     permissions = {"serviceAccountName": bundle.account, "rules": [rule.manifest() for rule in bundle.rules]}

@@ -103,6 +103,20 @@ _CONFIG = exactly(
         },
     }
 )
+_MASTER = "node-role.kubernetes.io/master"
+_BEAR_ROLES = [{"key": _MASTER, "operator": "Exists", "effect": "NoSchedule"}]
+_PREFER_MASTERS: Object = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 1, "preference": {"matchExpressions": [{"key": _MASTER, "operator": "Exists"}]}}
+    ]
+}
+_ON_DIFFERENT_NODES: Object = {
+    "maxSkew": 1,
+    "topologyKey": "kubernetes.io/hostname",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"name": ACCOUNT}},
+}
+"""So that a lost node does not take along what remedies it."""
 _OWN_KINDS = (kinds.SELF_NODE_REMEDIATION_CONFIG, kinds.SELF_NODE_REMEDIATION_TEMPLATE, kinds.SELF_NODE_REMEDIATION)
 
 HEALTH_CHECK = Bundle(
@@ -118,6 +132,8 @@ HEALTH_CHECK = Bundle(
     ),
     image="registry.redhat.io/workload-availability/node-healthcheck-rhel9-operator:v0.12.0",
     modes=_CLUSTERWIDE,
+    replicas=2,
+    placement={"tolerations": _BEAR_ROLES, "affinity": {"nodeAffinity": _PREFER_MASTERS}},
 )
 REMEDIATION = Bundle(
     versions=("self-node-remediation.v0.12.0",),
@@ -139,6 +155,8 @@ REMEDIATION = Bundle(
     ),
     image=IMAGE,
     modes=_CLUSTERWIDE,
+    replicas=2,
+    placement={"topologySpreadConstraints": [_ON_DIFFERENT_NODES]},
 )
 
 PACKAGES = tuple(

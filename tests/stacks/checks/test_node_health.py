@@ -1,0 +1,45 @@
+"""Remedies of lost nodes: what they need, and limits."""
+
+from typing import Any
+
+import pytest
+
+from stacks.checks.node_health import warnings
+from stacks.loading.settings import parse
+from tests.support.stack_settings import changed, data, expect_message, expect_refusal
+
+CERTIFICATES = data("mixed")["operators"]["cert_manager"]
+OPERATORS = {"cert_manager": CERTIFICATES, "jobset": {}, "node_health_check": {}, "self_node_remediation": {}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (
+            {"operators": {key: OPERATORS[key] for key in ("cert_manager", "node_health_check")}},
+            "node_health: needs operators.self_node_remediation; add `operators: {self_node_remediation: {}}`",
+        ),
+        ({"node_health": {"min_healthy": "100%"}}, "min_healthy 100% of 8 GPU nodes: … none would ever be remedied"),
+        ({"node_health": {"max_unhealthy": "100%"}}, "max_unhealthy 100% of 8 GPU nodes: all may be lost, … lower it"),
+    ],
+)
+def test_what_helps_no_node_is_refused(settings: dict[str, Any], expected: str) -> None:
+    """A missing operator, and a limit that allows nothing or everything, are refused with what to do."""
+    expect_refusal(changed("mixed", **settings), expected)
+
+
+@pytest.mark.parametrize(("seconds", "warned"), [(49, True), (50, False)])
+def test_haste_is_warned_of(seconds: int, warned: bool) -> None:
+    """A duration below that for which a kubelet may be silent restarts nodes for a short fault of the network."""
+    signs = [{"kind": "kubelet", "seconds": seconds}]
+    found = list(warnings(parse(changed("mixed", node_health={"signs": signs}), "test")))
+    assert bool(found) is warned
+    for warning in found:
+        expect_message(warning, "node_health.signs: a node restarts 49 s … less than the 50 s … raise `seconds`")
+
+
+def test_both_operators_share_a_namespace() -> None:
+    """The second shares the namespace of the first; a third that would create it is refused."""
+    parse(data("mixed"), "test")
+    given = {**OPERATORS, "jobset": {"namespace": "openshift-workload-availability"}}
+    expect_refusal(changed("mixed", operators=given), "operators.jobset.namespace … both create the namespace")
