@@ -187,11 +187,10 @@ class NodeHealthCheck(Component):
         """Declare what agents tolerate, in the operator's own object: its other fields stay as they are."""
         if not args.tolerations:
             return []
-        kind = kinds.SELF_NODE_REMEDIATION_CONFIG
         patch = apiextensions.CustomResourcePatch(
             f"{name}-agents",
-            api_version=kind.api_version,
-            kind=kind.kind,
+            api_version=kinds.SELF_NODE_REMEDIATION_CONFIG.api_version,
+            kind=kinds.SELF_NODE_REMEDIATION_CONFIG.kind,
             metadata=meta.v1.ObjectMetaArgs(name=CONFIG, namespace=args.remediation_namespace),
             spec={"customDsTolerations": [toleration.manifest() for toleration in args.tolerations]},
             opts=self.child(),

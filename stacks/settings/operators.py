@@ -84,13 +84,15 @@ def completed(settings: Any, release: str | None) -> Any:
         text for name, subscription in subscriptions.items() if (text := _problem(name, subscription, version))
     ]:
         raise ValueError("; ".join(problems))
-    return {
-        **settings,
-        **{
-            name: _subscription(name, version, subscription) | dict(subscription)
-            for name, subscription in subscriptions.items()
-        },
+    complete = {
+        name: _subscription(name, version, subscription) | dict(subscription)
+        for name, subscription in subscriptions.items()
     }
+    for name, subscription in complete.items():
+        other = complete.get(OPERATORS[name].beside, {"installed": True})
+        if not other.get("installed") and other["namespace"] == subscription["namespace"]:
+            subscription.setdefault("operator_group", other.get("operator_group", other["package"]))
+    return {**settings, **complete}
 
 
 def _problem(name: str, subscription: Mapping[str, Any], release: Release) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from components.base.scheduling import GPU_TAINT
 from components.fabric.bond import Bond, BondArgs
 from components.fabric.network_operator import (
     DocaDriver,
@@ -28,6 +29,7 @@ from components.jobs.torch_job import TorchJob
 from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs, TrainJob
 from components.jobs.workload_images import Sources, multi_node
 from components.nodes.kubelet_config import KubeletConfig, for_machine
+from components.nodes.node_health import NodeHealthCheck, NodeHealthCheckArgs
 from components.operators.trainer import Trainer, TrainerArgs
 from components.storage.data_set_lock import DataSetLock, DataSetLockArgs
 from components.tenants.own_objects import Manifest, OwnObjects, OwnObjectsArgs
@@ -125,6 +127,15 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             devices=devices(DGX_A100),
             shared=SharedDevicePlugin.model_validate(PLUGIN),
             driver=DocaDriver.model_validate(DRIVER),
+        ),
+    ),
+    "node-health-check": lambda: NodeHealthCheck(
+        "node-health",
+        NodeHealthCheckArgs(
+            node_labels={"hpc.pulumi/gpu-node": "true"},
+            min_healthy="90%",
+            remediation_namespace="openshift-workload-availability",
+            tolerations=(GPU_TAINT,),
         ),
     ),
     "nvidia-driver": lambda: NvidiaDriver(

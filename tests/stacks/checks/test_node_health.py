@@ -39,7 +39,9 @@ def test_haste_is_warned_of(seconds: int, warned: bool) -> None:
 
 
 def test_both_operators_share_a_namespace() -> None:
-    """The second shares the namespace of the first; a third that would create it is refused."""
-    parse(data("mixed"), "test")
+    """The second shares namespace and OperatorGroup of the first; a third that would create it is refused."""
+    operators = parse(data("mixed"), "test").operators
+    assert operators.self_node_remediation
+    assert operators.self_node_remediation.operator_group == "node-healthcheck-operator"
     given = {**OPERATORS, "jobset": {"namespace": "openshift-workload-availability"}}
     expect_refusal(changed("mixed", operators=given), "operators.jobset.namespace … both create the namespace")

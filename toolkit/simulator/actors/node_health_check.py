@@ -78,6 +78,7 @@ class NodeHealthCheckOperator(ReplicatedOperator):
     """For every NodeHealthCheck: its template's remediation for each lost node, until the node is healthy again."""
 
     watched = ((kinds.NODE_HEALTH_CHECK, None), (kinds.NODE, None))
+    _noted = ""
 
     def reconcile(self) -> float | None:
         """Compare all checks with the nodes."""
@@ -97,7 +98,7 @@ class NodeHealthCheckOperator(ReplicatedOperator):
             self._enabled(check, "Paused", f"NHC is paused: {','.join(spec['pauseRequests'])}")
             return None
         if any(map(_takes_configuration, nodes.lost)):
-            self.log_line("Postponing potential remediations because of ongoing cluster upgrade")
+            self._note("Postponing potential remediations because of ongoing cluster upgrade")
             self._enabled(check, "Enabled", "NHC is enabled, no ongoing remediation")
             return CONFIGURED_SECONDS
         return self._remedy(check, template, nodes, len(selected))
@@ -111,7 +112,7 @@ class NodeHealthCheckOperator(ReplicatedOperator):
                 self.api.delete(kinds.SELF_NODE_REMEDIATION, meta["name"], meta["namespace"])
         healthy, needed = len(recovered) - len(ending), least_healthy(check["spec"], total)
         if nodes.lost and healthy < needed:
-            self.log_line(
+            self._note(
                 f"Skipped remediation because the number of healthy nodes selected by the selector is {healthy} and "
                 f"should equal or exceed {needed}"
             )
@@ -135,6 +136,12 @@ class NodeHealthCheckOperator(ReplicatedOperator):
         self._enabled(check, *phase, observedNodes=total, healthyNodes=healthy, unhealthyNodes=unhealthy)
         return BUSY_SECONDS if unhealthy else nodes.seconds
 
+    def _note(self, line: str) -> None:
+        """Write a line to the log, once for as long as it is true."""
+        if line != self._noted:
+            self.log_line(line)
+            self._noted = line
+
     def _remediation(self, node: Object, template: Object) -> Object | None:
         return self.api.find(kinds.SELF_NODE_REMEDIATION, node["metadata"]["name"], template["metadata"]["namespace"])
 
@@ -142,9 +149,9 @@ class NodeHealthCheckOperator(ReplicatedOperator):
         """Make the remediation of a lost node, unless it is exempt."""
         name, meta = node["metadata"]["name"], template["metadata"]
         if pods.labels(node).get(EXCLUDED) == "true":
-            self.log_line(f"Remediation skipped on node {name}: node has Exclude from Remediation label")
+            self._note(f"Remediation skipped on node {name}: node has Exclude from Remediation label")
             return None
-        self.log_line(f"Created remediation object for node {name}")
+        self._note(f"Created remediation object for node {name}")
         remediation = manifest(
             kinds.SELF_NODE_REMEDIATION,
             name,
