@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, Self
 
 import pulumi
 from pulumi_kubernetes import apiextensions, meta
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component, CustomObject, cluster_wide
 from components.base.model import DnsLabel, Model, NumberOrShare, Seconds, int_or_share
-from components.base.scheduling import Toleration
+from components.base.scheduling import LabelKey, Toleration
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.names import labels
@@ -28,7 +28,6 @@ CONFIG = "self-node-remediation-config"
 """The one SelfNodeRemediationConfig that its operator makes and reads."""
 READY = "Ready"
 
-ConditionType = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._/-]{0,314}[A-Za-z0-9])?$")]
 Status = Literal["True", "False", "Unknown"]
 
 KNOWN: Mapping[str, tuple[tuple[str, Status], ...]] = {
@@ -62,7 +61,7 @@ class ConditionSign(Model):
     """One condition of nodes, whatever sets it."""
 
     kind: Literal["condition"]
-    type: ConditionType = Field(description="type of the condition, e.g. GpuXidWatch")
+    type: LabelKey = Field(description="type of the condition, e.g. GpuXidWatch")
     bad: Status = Field(description="its status when the node is lost")
     seconds: Seconds = Field(default=300, description="how long a node must have it")
 

@@ -10,7 +10,7 @@ from tests.support.recorded import before, built, of_kind, only_object, spec
 from tests.support.stack_settings import changed, data
 
 NAMESPACE = "openshift-workload-availability"
-OPERATORS = {"node_health_check": {}, "self_node_remediation": {}}
+OPERATORS: dict[str, Any] = {"node_health_check": {}, "self_node_remediation": {}}
 
 
 def declaring(stack: str, **settings: Any) -> dict[str, Any]:

@@ -12,8 +12,11 @@ from stacks.settings.origins import parts
 from stacks.settings.platform import Settings
 
 MODELS = (Settings,)
-REPLACED = {"Settings.ports", "PoolSettings.ports", "PoolSettings.taints", "Stage.workloads", "Routing.receivers"}
-"""Lists of models that take the base's place: ports are in the order of rails, and jobs and receivers have no key."""
+REPLACED = {
+    *("Settings.ports", "PoolSettings.ports", "PoolSettings.taints", "Stage.workloads", "Routing.receivers"),
+    "NodeHealth.signs",
+}
+"""Lists of models that take the base's place: ports are in the order of rails, and the others have no key."""
 
 
 def over(base: dict[str, Any], own: dict[str, Any]) -> Any:

@@ -150,7 +150,7 @@ class ReplicatedOperator(Operator):
             and pods.labels(pod) == pods.labels(self.pod)
             and pods.runs(pod)
         ]
-        return min(replicas, default="") == self.pod["metadata"]["name"]
+        return bool(min(replicas, default="") == self.pod["metadata"]["name"])
 
 
 def ready(daemon_sets: Iterable[Object | None]) -> bool:
