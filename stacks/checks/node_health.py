@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from components.nodes.node_health import NodeHealth
 from core.wording import plural
+from stacks.resolved import jobs
+from stacks.resolved.jobs import ProgramJob
 from stacks.resolved.node_health import healthy_at_least
+from stacks.resolved.node_loss import SILENT
 from stacks.settings.platform import Settings
-
-_FORGIVEN = 50
-"""Seconds that the node controller waits for a kubelet by default before a node is not Ready."""
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -41,11 +41,19 @@ def _limit(settings: Settings, health: NodeHealth) -> Iterator[str]:
 
 
 def warnings(settings: Settings) -> Iterator[str]:
-    """Yield a duration that is no longer than what any node is forgiven."""
-    health = settings.node_health
-    seconds = health.unheard_seconds() if health else None
-    if seconds is not None and seconds < _FORGIVEN:
+    """Yield a duration that is shorter than what any node is forgiven, or than what a job forgives its own."""
+    seconds = settings.node_health.unheard_seconds() if settings.node_health else None
+    if seconds is None:
+        return
+    if seconds < SILENT:
         yield (
-            f"node_health.signs: a node restarts {seconds} s after it counts as not Ready, less than the {_FORGIVEN} s "
+            f"node_health.signs: a node restarts {seconds} s after it counts as not Ready, less than the {SILENT} s "
             "for which its kubelet may be silent: a short fault of the network would restart it; raise `seconds`"
         )
+    for job in jobs.every(settings):
+        forgiven = job.resilience.lost_after if isinstance(job, ProgramJob) else None
+        if forgiven is not None and forgiven > seconds:
+            yield (
+                f"node_health.signs: a node restarts {seconds} s after it counts as not Ready, and {job.id} leaves its "
+                f"pods there for {forgiven} s (resilience.lost_after); raise `seconds`, or lower lost_after"
+            )

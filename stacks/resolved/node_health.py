@@ -1,12 +1,24 @@
-"""How many GPU nodes must be healthy for one that is lost to be remedied."""
+"""How many GPU nodes must be healthy for one that is lost to be remedied, and when its pods are freed."""
 
 from collections import Counter
 
 from stacks.resolved import topology
+from stacks.resolved.node_loss import SILENT
 from stacks.settings.platform import Settings
 
 _SHARE = 10
 """One of so many nodes may be lost at the same time, where the settings name no limit."""
+RESTARTED = 180
+"""Seconds after which a node counts as restarted by default: (15 + 5) x 3 for the API server, 30 for its peers, 60 for
+its watchdog, and 30 (medik8s/self-node-remediation, internal/reboot/calculator.go). Many workers take longer to ask."""
+COLLECTED = 20
+"""Seconds between two looks of the pod garbage collector."""
+
+
+def freed_after(settings: Settings) -> int | None:
+    """Return the seconds from a node's last sign until its pods are gone for good; None: nobody frees them."""
+    unheard = settings.node_health.unheard_seconds() if settings.node_health else None
+    return None if unheard is None else SILENT + unheard + RESTARTED + COLLECTED
 
 
 def lost_at_most(settings: Settings) -> int:

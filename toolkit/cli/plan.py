@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from stacks.resolved import jobs, node_loss
+from stacks.resolved import jobs, node_health, node_loss
 from stacks.resolved.jobs import ProgramJob
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import stack as stacks
@@ -32,6 +32,7 @@ def command(stack: StackOption = DEFAULT_STACK) -> None:
 
 def show_losses(settings: Settings) -> None:
     """Print for each job of each stage what the loss of a node costs it."""
+    freed = node_health.freed_after(settings)
     started = [
         (stage.name, job)
         for stage, of_stage in jobs.by_stage(settings)
@@ -39,13 +40,15 @@ def show_losses(settings: Settings) -> None:
         if isinstance(job, ProgramJob)
     ]
     for stage, rows in groupby(started, key=lambda row: row[0]):
-        show_rows(f"Loss of a node, stage {stage}", _COLUMNS, (_row(job) for _, job in rows))
+        show_rows(f"Loss of a node, stage {stage}", _COLUMNS, (_row(job, freed) for _, job in rows))
     if started:
         print_text(_ASSUMED)
+    if started and freed is not None:
+        print_text(f"By `node_health` the pods of a lost node are gone after {freed} s, and it may be back.")
 
 
-def _row(job: ProgramJob) -> tuple[str, ...]:
-    loss, own = node_loss.of_job(job), job.resilience
+def _row(job: ProgramJob, freed: int | None) -> tuple[str, ...]:
+    loss, own = node_loss.of_job(job, freed=freed), job.resilience
     restarts = f"{own.limit} x {own.restart}" if own.limit else "none"
     times = (_seconds(time) for time in (loss.deleted, loss.noticed, loss.again))
     return (job.id, restarts, *times, loss.after, loss.lost)

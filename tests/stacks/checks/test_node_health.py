@@ -38,6 +38,14 @@ def test_haste_is_warned_of(seconds: int, warned: bool) -> None:
         expect_message(warning, "node_health.signs: a node restarts 49 s … less than the 50 s … raise `seconds`")
 
 
+def test_jobs_that_wait_longer_are_warned_of() -> None:
+    """A job that leaves its pods on a lost node for longer than until it restarts waits for nothing."""
+    content = data("mixed")
+    content["stages"][0]["workloads"][0]["resilience"] = {"lost_after": 121}
+    (warning,) = warnings(parse(content, "test"))
+    expect_message(warning, "a node restarts 120 s … research/… for 121 s (resilience.lost_after); raise `seconds`, or")
+
+
 def test_both_operators_share_a_namespace() -> None:
     """The second shares namespace and OperatorGroup of the first; a third that would create it is refused."""
     operators = parse(data("mixed"), "test").operators
