@@ -31,6 +31,9 @@ def _limit(settings: Settings, health: NodeHealth) -> Iterator[str]:
     nodes, healthy = len(settings.gpu_nodes), healthy_at_least(settings)
     field = "max_unhealthy" if health.max_unhealthy is not None else "min_healthy"
     limit = getattr(health, field)
+    if nodes == 1:
+        yield "node_health: none but the one GPU node could be healthy while it is lost; leave it out"
+        return
     if healthy is None or limit is None:
         return
     of_nodes = f"node_health.{field} {limit} of {plural(nodes, 'GPU node')}"

@@ -30,7 +30,7 @@ def lost_at_most(settings: Settings) -> int:
         for level, domain in place.items()
     )
     below = [nodes - 1 for nodes in switches.values() if nodes > 1]
-    return max(1, min(len(settings.gpu_nodes) // _SHARE, *below, len(settings.gpu_nodes)))
+    return max(1, min([len(settings.gpu_nodes) // _SHARE, *below]))
 
 
 def healthy_at_least(settings: Settings) -> int | None:

@@ -43,6 +43,7 @@ SAMPLES: tuple[Object, ...] = (
     *(with_conditions(name) for name in ("Available", "Active", "Ready", "Success", "Complete", "Succeeded", "Failed")),
     with_conditions("Running"),
     with_conditions("Available", status="False"),
+    with_conditions("Disabled", status="False"),
     with_conditions("Available", reason="SuccessfullyConfigured"),
     with_conditions("Available", observedGeneration=0),
     with_conditions("Available", observedGeneration=1),

@@ -9,7 +9,8 @@ from stacks.loading.settings import parse
 from tests.support.stack_settings import changed, data, expect_message, expect_refusal
 
 CERTIFICATES = data("mixed")["operators"]["cert_manager"]
-OPERATORS = {"cert_manager": CERTIFICATES, "jobset": {}, "node_health_check": {}, "self_node_remediation": {}}
+REMEDYING = ("node_health_check", "self_node_remediation")
+OPERATORS = {"cert_manager": CERTIFICATES, "jobset": {}, **{name: {} for name in REMEDYING}}
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,16 @@ OPERATORS = {"cert_manager": CERTIFICATES, "jobset": {}, "node_health_check": {}
 def test_what_helps_no_node_is_refused(settings: dict[str, Any], expected: str) -> None:
     """A missing operator, and a limit that allows nothing or everything, are refused with what to do."""
     expect_refusal(changed("mixed", **settings), expected)
+
+
+def test_one_node_has_no_healthy_other() -> None:
+    """A check of one node could have no limit but none."""
+    content = changed(
+        "h200-infiniband", operators={name: {} for name in REMEDYING}, node_health={}, stages=[], suite=None
+    )
+    *others, machines = content["nodes"]
+    content["nodes"] = [*others, machines | {"name": "dgx01.h200.example.com"}]
+    expect_refusal(content, "node_health: none but the one GPU node could be healthy … leave it out")
 
 
 @pytest.mark.parametrize(("seconds", "warned"), [(49, True), (50, False)])

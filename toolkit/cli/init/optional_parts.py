@@ -17,6 +17,7 @@ _ALWAYS = {
     "tuning": "changes of the nodes' operating system",
     "pull_secret": "accounts of registries",
     "trainer": "Kubeflow Trainer",
+    "node_health": "restarts of lost nodes",
     "programs": "programs",
     "builds": "images that the cluster builds",
     "stages": "jobs",
