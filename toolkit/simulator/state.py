@@ -86,6 +86,9 @@ class ClusterSpec(Model):
         default=None, description="on loopback beside it, for caches of Storage Scale; None: there is none"
     )
     run_seconds: float = Field(default=0.25, ge=0, description="seconds that a simulated workload takes")
+    node_grace_seconds: int = Field(
+        default=50, ge=5, description="seconds after which a node that is not heard of counts as unreachable"
+    )
 
     @property
     def schedules(self) -> bool:

@@ -13,6 +13,7 @@ from toolkit.simulator.actors.deviceplugins import DevicePlugins
 from toolkit.simulator.actors.informer import Informer
 from toolkit.simulator.actors.kubelet import Kubelet
 from toolkit.simulator.actors.kubeletconfigs import KubeletConfigs
+from toolkit.simulator.actors.losses import Losses
 from toolkit.simulator.actors.machineconfig import MachineConfigs
 from toolkit.simulator.actors.metrics_server import MetricsServer
 from toolkit.simulator.actors.namespaces import NamespaceSecurity
@@ -78,6 +79,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             network,
             DevicePlugins(runtime),
             NfdWorkers(runtime, logs),
+            Losses(runtime),
             Kubelet(runtime, logs),
             actors,
             MetricsServer(runtime),

@@ -33,6 +33,7 @@ OLM_CONFIG = Kind("operators.coreos.com", "v1", "OLMConfig", "olmconfigs", "Clus
 EVICTION = Kind("policy", "v1", "Eviction", "evictions")
 CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
 SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
 SERVICE = Kind("", "v1", "Service", "services")
 ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")

@@ -49,7 +49,7 @@ class DevicePlugins:
 
     def _advertise(self, key: Key) -> None:
         node = self._runtime.nodes.get(key[1])
-        if node is None:
+        if node is None or self._runtime.is_lost(key[1]):
             return
         resources = devices.offered(self._runtime.profile(node), node, self._runtime.running_on(key[1]))
         if patch := devices.capacity_patch(node, resources):

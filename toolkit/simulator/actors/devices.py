@@ -9,6 +9,7 @@ from core.hardware.profiles import Profile
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import gpus, images, mig
 from toolkit.simulator.actors.api import Object
+from toolkit.simulator.performance.job import read_faults
 
 MIG_STRATEGY = "MIG_STRATEGY"
 """Variable with which the GPU operator configures how plugin and feature discovery turn slices into resources."""
@@ -107,10 +108,17 @@ def offered(profile: Profile | None, node: Object, running: Iterable[Object]) ->
 def capacity_patch(node: Object, resources: dict[str, int]) -> Object | None:
     """Return the status patch that gives a node exactly these device resources, or None if it has them.
 
+    A GPU that has fallen off the bus is unhealthy to its plugin: it counts as capacity, and is not allocatable.
     A resource whose plugin went is set to 0. (The kubelet sets allocatable to 0 at once and forgets the capacity
     after five minutes; here both are at once.)
     """
     status = node.get("status") or {}
-    have = {name: str(value) for name, value in (status.get("allocatable") or {}).items() if name.startswith(PREFIXES)}
-    target = dict.fromkeys(have, "0") | {name: str(number) for name, number in resources.items()}
-    return None if target == have else {"status": {"capacity": target, "allocatable": target}}
+    names_of = {name for name in status.get("allocatable") or {} if name.startswith(PREFIXES)}
+    capacity = dict.fromkeys(sorted(names_of), "0") | {name: str(number) for name, number in resources.items()}
+    unhealthy = len(read_faults(pods.annotations(node).get(names.FAULTS)).gpus_off_the_bus)
+    gpus_left = {
+        name: str(max(int(number) - unhealthy, 0)) for name, number in capacity.items() if name == platform.GPU_RESOURCE
+    }
+    target = {"capacity": capacity, "allocatable": capacity | gpus_left}
+    have = {key: {name: str((status.get(key) or {}).get(name)) for name in values} for key, values in target.items()}
+    return None if target == have else {"status": target}

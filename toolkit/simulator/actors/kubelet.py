@@ -10,7 +10,7 @@ import time
 from core.apis import kinds
 from core.simulated import SIMULATED_BY
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import devices, gates, images, launcher, multus, pulls, volumes, workload
+from toolkit.simulator.actors import devices, evictions, gates, images, launcher, multus, pulls, volumes, workload
 from toolkit.simulator.actors.api import ApiError, Object, now
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.job_inputs import launched
@@ -73,7 +73,11 @@ class Kubelet:
     def _reconcile(self, key: Key) -> float | None:
         namespace, name = key
         pod = self._runtime.pods.get(name, namespace)
-        if pod is None or not pods.node_name(pod) or pods.deleting(pod):
+        if pod is None or not pods.node_name(pod) or pods.deleting(pod) or self._runtime.is_lost(pods.node_name(pod)):
+            return None
+        if (status := evictions.status(pod)) is not None:
+            self._runtime.kubelet.patch(kinds.POD, name, {"status": status}, namespace, sub="status")
+            self._record_event(key, pod, "Evicted", status["message"])
             return None
         if self._pulls(key, pod):
             return PULL_AGAIN

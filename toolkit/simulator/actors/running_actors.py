@@ -5,7 +5,8 @@ import logging
 from toolkit.simulator import pods
 from toolkit.simulator.actors import images, packages
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.informer import Key, Loop
+from toolkit.simulator.actors.informer import Key, Loop, key_of
+from toolkit.simulator.actors.losses import is_off
 from toolkit.simulator.actors.packages import Factory
 from toolkit.simulator.actors.podactor import PodActor
 from toolkit.simulator.actors.podlogs import PodLogs
@@ -44,6 +45,7 @@ class RunningActors:
         """Start; the runtime's caches must be in."""
         self._loop.start()
         self._runtime.pods.on_change(self._changed)
+        self._runtime.nodes.on_change(self._node_changed)
 
     def stop(self) -> None:
         """Stop all actors."""
@@ -55,10 +57,16 @@ class RunningActors:
         if any(version is not None and actor_of(version) for version in (old, pod)):
             self._loop.add(key)
 
+    def _node_changed(self, key: Key, old: Object | None, node: Object | None) -> None:
+        """Look at a node's pods when the machine goes off or on."""
+        if old is not None and node is not None and is_off(old) != is_off(node):
+            for pod in self._runtime.bound_to(key[1]):
+                self._changed(key_of(pod), None, pod)
+
     def _reconcile(self, key: Key) -> None:
         pod = self._runtime.pods.get(key[1], key[0])
         instance = None
-        if pod is not None and _is_active(pod):
+        if pod is not None and _is_active(pod) and not self._runtime.is_lost(pods.node_name(pod)):
             instance = (pod["metadata"]["uid"], pods.restarts(pod))
         have = self._actors.get(key)
         if have and have[0] != instance:

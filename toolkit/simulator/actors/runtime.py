@@ -115,6 +115,14 @@ class Runtime:
         machine = profiles.from_json(own) if own else profiles.profile(marks[names.PROFILE])
         return profiles.with_hcas(machine, _PORTS.validate_json(ports)) if ports else machine
 
+    def is_lost(self, node: str) -> bool:
+        """Return whether a machine is off: nothing on it acts, and no one reports of it."""
+        return names.LOST in pods.annotations(self.nodes.get(node) or {"metadata": {}})
+
+    def bound_to(self, node: str) -> list[Object]:
+        """Return the pods of a node, in whatever state."""
+        return list(self._bound.get(node, {}).values())
+
     def running_on(self, node: str) -> list[Object]:
         """Return the pods that run on a node."""
         return [pod for pod in list(self._bound.get(node, {}).values()) if pods.runs(pod)]

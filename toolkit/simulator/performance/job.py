@@ -30,6 +30,9 @@ class NodeFaults(Model):
     nvlinks_in_recovery: dict[int, int] = Field(default={}, description="GPU -> NVLinks that are in recovery, not up")
     sm_mhz: dict[int, int] = Field(default={}, description="GPU -> clock that it is locked to, MHz (nvidia-smi -lgc)")
     celsius: dict[int, int] = Field(default={}, description="GPU -> temperature that it has, degrees Celsius")
+    gpus_off_the_bus: tuple[int, ...] = Field(
+        default=(), description="GPUs that the driver reached no longer (Xid 79): no pod is given them"
+    )
     fabric_manager: bool = Field(default=True, description="whether the Fabric Manager of a machine's NVSwitches runs")
 
 

@@ -22,6 +22,9 @@ RBAC_KINDS = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.ROLE, kinds.
 # and cost the start 1.5 s. Past the limit the collector works harder; nothing fails. With 148 nodes and 600 MiB the API
 # server spent a quarter of its time on it.
 _GO = {"GOMEMLIMIT": "250MiB"}
+_GRACE, _MONITORED, _EVICTION_RATE = 50, 10, 0.1
+"""Defaults of kube-controller-manager 1.34: seconds until a node counts as lost, looks meanwhile, nodes a second that
+are tainted."""
 _API_SERVER_GO = {"GOMEMLIMIT": "900MiB"}
 
 
@@ -127,6 +130,11 @@ class Plan:
                 # With the default of 20 requests a second the controllers' start alone waits for seconds.
                 "--kube-api-qps=200",
                 "--kube-api-burst=400",
+                f"--node-monitor-grace-period={self.spec.node_grace_seconds}s",
+                f"--node-monitor-period={max(1, self.spec.node_grace_seconds // _MONITORED)}s",
+                # Nodes a second that get the taint by which their pods go. With the default of 0.1 a second node that
+                # is lost at the same time follows after 10 s.
+                f"--node-eviction-rate={_EVICTION_RATE * _GRACE / self.spec.node_grace_seconds:g}",
                 "--profiling=false",
             ],
             _GO,
@@ -163,7 +171,8 @@ class Plan:
                 f"--tls-cert-file={self.pki.certificate('kubelet')}",
                 f"--tls-private-key-file={self.pki.key('kubelet')}",
                 "--enable-crds=Logs",
-                "--node-lease-duration-seconds=40",
+                # It renews four times as often; a kubelet's lease is for 40 s of the 50 after which it is missed.
+                f"--node-lease-duration-seconds={self.spec.node_grace_seconds * 4 // 5}",
                 "--cidr=10.128.0.1/14",
                 "--v=WARN",
                 *(f"--config={stage}" for stage in files),

@@ -76,13 +76,33 @@ def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
     assert devices.offered(DGX, NODE, [pod(RDMA)]) == {}
 
 
+def _node(amounts: dict[str, str], **annotations: str) -> dict[str, Any]:
+    """Return a node all of whose capacity is allocatable."""
+    status = {"capacity": dict(amounts), "allocatable": dict(amounts)}
+    return {"metadata": {"name": "dgx01", "annotations": annotations}, "status": status}
+
+
 def test_a_gone_plugin_leaves_zero_and_an_equal_node_is_left_alone() -> None:
     """A patch has only what changed of the plugins' resources."""
-    sliced = {"status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56", "hugepages-2Mi": "0"}}}
+    sliced = _node({"nvidia.com/mig-1g.5gb": "56", "hugepages-2Mi": "0"})
     assert devices.capacity_patch(sliced, {}) == {
         "status": {key: {"nvidia.com/mig-1g.5gb": "0"} for key in ("capacity", "allocatable")}
     }
-    node = {"metadata": {"name": "dgx01"}, "status": {"allocatable": {"cpu": "80", "nvidia.com/gpu": "8"}}}
+    node = _node({"cpu": "80", "nvidia.com/gpu": "8"})
     assert devices.capacity_patch(node, {"nvidia.com/gpu": 8}) is None
     gone = {"nvidia.com/gpu": "0", "rdma/shared_ib0": "100"}
     assert devices.capacity_patch(node, {"rdma/shared_ib0": 100}) == {"status": {"capacity": gone, "allocatable": gone}}
+
+
+def test_a_gpu_off_the_bus_is_not_allocatable() -> None:
+    """The node still has its GPU as capacity, and no pod is given it; a repaired one is offered again."""
+    amounts = {"nvidia.com/gpu": "8"}
+    fallen = _node(amounts, **{names.FAULTS: '{"gpus_off_the_bus": [3]}'})
+    patch = {"status": {"capacity": amounts, "allocatable": {"nvidia.com/gpu": "7"}}}
+    assert devices.capacity_patch(fallen, {"nvidia.com/gpu": 8}) == patch
+    after = {**fallen, "status": patch["status"]}
+    assert devices.capacity_patch(after, {"nvidia.com/gpu": 8}) is None
+    repaired = {**after, "metadata": {"name": "dgx01"}}
+    assert devices.capacity_patch(repaired, {"nvidia.com/gpu": 8}) == {
+        "status": {"capacity": amounts, "allocatable": amounts}
+    }
