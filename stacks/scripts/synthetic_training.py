@@ -2,9 +2,11 @@
 
     torchrun --nproc-per-node 2 synthetic_training.py --model resnet50 [--batch 256] [--steps 60]
     torchrun --nproc-per-node 2 synthetic_training.py --model transformer [--batch 16]
+    torchrun --nproc-per-node 2 synthetic_training.py --checkpoint /checkpoints/train [--every 100]
 
 bf16, data on the GPU: what is measured is computation, and the all-reduce of gradients beside it. ResNet-50 is
-torchvision's; the transformer is a decoder of 350 million parameters on sequences of 1024 tokens.
+torchvision's; the transformer is a decoder of 350 million parameters on sequences of 1024 tokens. With a folder of
+checkpoints a run that is started again goes on from the last complete one.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -98,6 +101,19 @@ class Training:
         self._optimiser.step()
         return loss.detach()
 
+    def save(self, file: Path, step: int) -> None:
+        """Store the state after a step; the file has its name only when it is complete."""
+        part = file.with_suffix(".part")
+        torch.save({"model": self._model.state_dict(), "optimiser": self._optimiser.state_dict(), "step": step}, part)
+        part.replace(file)
+
+    def load(self, file: Path) -> int:
+        """Go on from a stored state, and return its step."""
+        state = torch.load(file, map_location="cuda", weights_only=True)
+        self._model.load_state_dict(state["model"])
+        self._optimiser.load_state_dict(state["optimiser"])
+        return int(state["step"])
+
     def seconds(self, steps: int) -> float:
         """Return the time of so many steps."""
         torch.cuda.synchronize()
@@ -114,6 +130,8 @@ def main() -> int:
     parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
     parser.add_argument("--batch", type=int, help="of each GPU")
     parser.add_argument("--steps", type=int, default=60, help="after the first ten")
+    parser.add_argument("--checkpoint", type=Path, help="folder that all ranks share; without it none is saved")
+    parser.add_argument("--every", type=int, default=100, help="steps between checkpoints, a multiple of 10")
     options = parser.parse_args()
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
@@ -125,10 +143,23 @@ def main() -> int:
     training = Training(DistributedDataParallel(model, device_ids=[torch.cuda.current_device()]), loss)
     report = _print_line if rank == 0 else lambda _text: None
     report(f"{options.model}: {ranks} GPUs, batch {batch} of each, bf16, PyTorch {torch.__version__}")
+    newest = options.checkpoint / "newest.pt" if options.checkpoint else None
+    done = 0
+    if newest and newest.exists():
+        done = training.load(newest) - WARM_UP
+        report(f"resumed at step {WARM_UP + done}")
+    dist.barrier()  # no rank saves while another one still looks for a checkpoint
     training.seconds(WARM_UP)
-    for first in range(0, options.steps, REPORT):
+    for first in range(done, options.steps, REPORT):
+        step = WARM_UP + first + REPORT
         rate = ranks * batch * REPORT / training.seconds(REPORT)
-        report(f"step {WARM_UP + first + REPORT}: {rate:.1f} {sample}/s, loss {float(training.step()):.3f}")
+        report(f"step {step}: {rate:.1f} {sample}/s, loss {float(training.step()):.3f}")
+        if newest and step % options.every == 0:
+            if rank == 0:
+                newest.parent.mkdir(parents=True, exist_ok=True)
+                training.save(newest, step)
+                report(f"saved checkpoint of step {step}")
+            dist.barrier()
     dist.destroy_process_group()
     return 0
 

@@ -10,8 +10,8 @@ KILLED = 137
 def status(pod: Object) -> Object | None:
     """Return the status of a pod that is evicted now, as the kubelet writes it; None where none is to be.
 
-    The kubelet's own limits and ranking are not simulated: users and tests choose the pod. The message's form is that of
-    pkg/kubelet/eviction/helpers.go, Kubernetes 1.34.
+    The kubelet's own limits and ranking are not simulated: users and tests choose the pod. The message's form is that
+    of pkg/kubelet/eviction/helpers.go, Kubernetes 1.34.
     """
     resource = pods.annotations(pod).get(names.EVICT)
     if not resource or pods.phase(pod) in ("Succeeded", "Failed") or not pods.accepted(pod):

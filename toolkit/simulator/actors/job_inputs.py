@@ -111,13 +111,15 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
     capabilities = (security.get("capabilities") or {}).get("add") or []
     user = security.get("runAsUser", (pod["spec"].get("securityContext") or {}).get("runAsUser"))
     meta = pod["metadata"]
+    claims = _claim_folders(pod, Layout(runtime.settings.home).volumes)
     return Worker(
         name=meta["name"],
         machine=here,
         gpus=_gpus(pod, here, runtime.running_on(here.name)),
         devices=_devices(pod, here, runtime.running_on(here.name)),
         claims=_claims(pod),
-        files=_files(pod, Layout(runtime.settings.home).volumes),
+        files={path: folder for path, folder in claims.items() if folder.is_dir()},
+        claim_folders=claims,
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
         host_network=bool(pod["spec"].get("hostNetwork")),
@@ -145,16 +147,17 @@ def _shared_memory_mib(pod: Object) -> int:
     return next((int(limit / (1 << 20)) for limit in limits if limit), DEFAULT_SHM_MIB)
 
 
-def _files(pod: Object, volumes: Path) -> dict[str, Path]:
-    """Return where claims are mounted that have files on this machine, with the folder that is mounted."""
+def _claim_folders(pod: Object, volumes: Path) -> dict[str, Path]:
+    """Return where claims are mounted, with the folder on this machine that is mounted if it exists."""
     named = {volume["name"]: volume.get("persistentVolumeClaim") for volume in pod["spec"].get("volumes") or []}
-    folder_of_path = {}
-    for mount in pod["spec"]["containers"][0].get("volumeMounts") or []:
-        if claim := named.get(mount["name"]):
-            folder = volumes / str(pod["metadata"]["namespace"]) / str(claim["claimName"])
-            if folder.is_dir():
-                folder_of_path[str(mount["mountPath"])] = folder / mount.get("subPath", "")
-    return folder_of_path
+    return {
+        str(mount["mountPath"]): volumes
+        / str(pod["metadata"]["namespace"])
+        / str(claim["claimName"])
+        / mount.get("subPath", "")
+        for mount in pod["spec"]["containers"][0].get("volumeMounts") or []
+        if (claim := named.get(mount["name"]))
+    }
 
 
 def _networks(pod: Object) -> Sequence[multus.Attachment]:

@@ -10,7 +10,18 @@ import time
 from core.apis import kinds
 from core.simulated import SIMULATED_BY
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import devices, evictions, gates, images, launcher, multus, pulls, volumes, workload
+from toolkit.simulator.actors import (
+    devices,
+    evictions,
+    gates,
+    images,
+    launcher,
+    multus,
+    pulls,
+    training_runs,
+    volumes,
+    workload,
+)
 from toolkit.simulator.actors.api import ApiError, Object, now
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.job_inputs import launched
@@ -18,6 +29,7 @@ from toolkit.simulator.actors.multus import NetworkError, Networks
 from toolkit.simulator.actors.podlogs import PodLogs
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.suite_runner import SuiteRunners
+from toolkit.simulator.actors.training_runs import TrainingRuns
 from toolkit.simulator.manifests import manifest
 
 log = logging.getLogger(__name__)
@@ -35,6 +47,7 @@ class Kubelet:
         self._logs = logs
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
         self._suites = SuiteRunners(runtime, self._loop.add)
+        self._trainings = TrainingRuns(runtime, logs)
         self._networks = Networks(runtime.networks, runtime.pods, self._former)
         self._waiting: dict[Key, str] = {}
         """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
@@ -55,6 +68,7 @@ class Kubelet:
         if pod is None:
             if old is not None:
                 self._suites.forget(old)
+                self._trainings.forget(old)
             self._waiting.pop(key, None)
             self._decided.pop(key, None)
             self._last_event.pop(key, None)
@@ -84,14 +98,15 @@ class Kubelet:
         annotations = self._annotations(key, pod)
         have = pods.annotations(pod)
         changes = {name: value for name, value in annotations.items() if have.get(name) != value}
+        again = training_runs.TICK if self._trainings.goes_on(pod) else None
         if not changes:
-            return None
+            return again
         try:
             self._runtime.kubelet.annotate(kinds.POD, name, changes, namespace)
         except ApiError as error:
             if not error.missing:
                 raise
-        return None
+        return again
 
     def _pulls(self, key: Key, pod: Object) -> bool:
         """Return whether an image of a pod is not on its node yet; its containers start only then."""
@@ -148,8 +163,10 @@ class Kubelet:
 
     def _exit_annotations(self, pod: Object) -> dict[str, str | None]:
         self._waiting[key_of(pod)] = ""  # before the look, as above
-        ended = self._suites.outcome(pod) or self._ended(pod)
-        self._logs.set_lines(pod, ended.lines)
+        ended = self._trainings.outcome(pod)
+        if ended is None:
+            ended = self._suites.outcome(pod) or self._ended(pod)
+            self._logs.set_lines(pod, ended.lines)
         if ended.exit_code is None:
             return {}
         self._waiting.pop(key_of(pod), None)
@@ -166,7 +183,9 @@ class Kubelet:
         if refused := launcher.unreachable(pod, self._runtime):
             return workload.failed(pod, refused)
         seconds = workload.takes(pod, self._runtime.settings.run_seconds)
-        return workload.outcome(pod, launched(pod, self._runtime, seconds))
+        job = launched(pod, self._runtime, seconds)
+        ended = workload.outcome(pod, job)
+        return self._trainings.begin(pod, ended, job) if ended.steps is not None else ended
 
     def _restart_annotations(self, pod: Object) -> dict[str, str | None]:
         """Return the annotations of a pod that has crashed, or that runs and waits for another one."""

@@ -1,7 +1,7 @@
 """Machines that are off: no one renews their lease, and their pods stay as they were last seen.
 
-A node with the annotation `names.LOST` is one. kwok manages the nodes whose lease it holds, so another holder takes that
-lease for as long as the machine is off; the node controller sees a lease that is not renewed. Without the annotation the
+A node with the annotation `names.LOST` is one. kwok manages the nodes whose lease it holds, so another holder takes it
+for as long as the machine is off; the node controller sees a lease that is not renewed. Without the annotation the
 machine starts again: its containers are gone, and what was deleted meanwhile ends.
 """
 

@@ -7,6 +7,7 @@ from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.printed import Steps
 
 """How every line begins that is ours and no tool's."""
 
@@ -20,11 +21,18 @@ class Outcome:
     lines: tuple[str, ...]
     seconds: float
     message: str = ""
+    steps: Steps | None = None
+    """What they print from now on, where they have no end yet."""
 
 
 def takes(pod: Object, otherwise: float) -> float:
     """Return the seconds that a pod says its work takes; `otherwise` when it says none, or nonsense."""
-    seconds = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
+    return stated_seconds(pod, names.TAKES, otherwise)
+
+
+def stated_seconds(pod: Object, name: str, otherwise: float) -> float:
+    """Return the seconds of an annotation; `otherwise` where a pod has none, or nonsense."""
+    seconds = pods.annotations(pod).get(name, "")
     return float(seconds) if seconds.replace(".", "", 1).isdecimal() else otherwise
 
 
@@ -34,6 +42,8 @@ def outcome(pod: Object, job: Launched) -> Outcome:
     printed = pod_commands.simulate(job)
     if printed.waits:
         return Outcome(None, (*lines, *printed.lines), 0.0)
+    if printed.steps is not None:
+        return Outcome(None, (*lines, *printed.lines), 0.0, steps=printed.steps)
     if printed.exit_code:
         # The kubelet shows the end of the log; the cause may be before it.
         why = printed.message or (printed.lines[-1] if printed.lines else "")

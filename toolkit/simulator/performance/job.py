@@ -118,6 +118,8 @@ class Worker:
     """Persistent volume claims that its first container mounts."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Where its first container mounts a volume whose files are on this machine -> their folder."""
+    claim_folders: Mapping[str, Path] = field(default_factory=dict)
+    """Where its first container mounts claims -> what stands for these on this machine, whether it exists or not."""
     ipc_lock: bool = False
     """Whether its first container has IPC_LOCK."""
     uid: int | None = None

@@ -33,6 +33,8 @@ def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
     environment |= {name: value for name, value in exports.items() if value is not None}
     started = replace(job, processes=_placed(job.workers, slots, count), environment=environment)
     done = program(call.program, started)
+    if done.steps is not None:
+        return replace(done, steps=replace(done.steps, launcher="mpirun"))
     if "tag-output" in call.flags:
         done = replace(done, lines=tuple(f"[1,0]<stdout>:{line}" for line in done.lines))
     return replace(done, lines=(*done.lines, *_ended(done.exit_code))) if done.exit_code else done
@@ -104,7 +106,7 @@ def torchrun(words: Sequence[str], job: Launched, program: Program) -> Printed:
     # NCCL names the host in its lines; what has none is rank 0's.
     own = f"{job.me.name}:"
     lines = (line for line in done.lines if line.startswith(own) or (first and not line.startswith(others)))
-    return replace(done, lines=tuple(lines))
+    return replace(done, lines=tuple(lines), steps=replace(done.steps, reports=first) if done.steps else None)
 
 
 def _number(job: Launched, name: str, otherwise: int) -> int:

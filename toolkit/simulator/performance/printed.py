@@ -3,12 +3,38 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from typing import Literal
 
 from toolkit.simulator.performance.job import Launched
 
 DIGITS = 9
 """Most of a number that is believed; a command line may contain anything."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a training prints as time passes, after its first lines."""
+
+    numbers: range
+    """Steps that it reports."""
+    seconds: float
+    """Simulated seconds between two of these."""
+    line: Callable[[int], str]
+    """Prints a step."""
+    every: int = 0
+    """Steps between checkpoints; 0: it saves none."""
+    newest: Path | None = None
+    """File on this machine that stands for the last complete checkpoint, with its step; None: it does not last."""
+    reports: bool = True
+    """Whether this pod is the one that prints the steps and saves."""
+    launcher: Literal["torchrun", "mpirun"] = "torchrun"
+    """What started the ranks, and ends them when some are gone."""
+
+    def saves(self, step: int) -> bool:
+        """Return whether a checkpoint is saved after a step that is reported."""
+        return self.every > 0 and step % self.every == 0
 
 
 @dataclass(frozen=True)
@@ -20,6 +46,8 @@ class Printed:
     message: str = ""
     waits: bool = False
     """Whether it goes on until another pod of its namespace comes: it runs again whenever one starts or ends."""
+    steps: Steps | None = None
+    """What follows while all pods of the job run."""
 
 
 Program = Callable[[Sequence[str], Launched], Printed]

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from toolkit.simulator.performance import shell_words
 from toolkit.simulator.performance.job import Launched
-from toolkit.simulator.performance.printed import Printed, Program
+from toolkit.simulator.performance.printed import Printed, Program, Steps
 
 MOST_COMMANDS = 10_000
 """Of one script: the rest of a longer one is left out."""
@@ -26,7 +26,7 @@ def run(script: str, options: str, job: Launched, program: Program) -> Printed:
     shell = _Shell(script, options, job, program)
     with suppress(_EndedError, RecursionError):
         shell.list_until()
-    return Printed(tuple(shell.lines), shell.code, shell.message if shell.code else "", shell.waits)
+    return Printed(tuple(shell.lines), shell.code, shell.message if shell.code else "", shell.waits, shell.steps)
 
 
 class _EndedError(Exception):
@@ -45,6 +45,7 @@ class _Shell:
         self.code = 0
         self.message = ""
         self.waits = False
+        self.steps: Steps | None = None
 
     @property
     def _next(self) -> tuple[str, str]:
@@ -181,6 +182,9 @@ class _Shell:
         if done.waits:
             self.waits, self.code = True, 0
             raise _EndedError
+        if done.steps is not None:
+            self.steps, self.code = done.steps, 0
+            raise _EndedError  # what comes after a training that takes its time is not looked into
         self.code, self.message = done.exit_code, done.message or self.message
         if self.code and "e" in self._options and not tested:
             raise _EndedError

@@ -1,0 +1,120 @@
+"""A small cluster with the controllers of all kinds of jobs, where a node is missed after seconds."""
+
+from typing import Any
+
+from components.base.scheduling import TopologyLevel
+from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs
+from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
+from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.operators.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
+from components.queues.kueue import Queues, QueuesArgs
+from components.queues.quota import Quota
+from components.tenants.mpi_scc import MpiScc, MpiSccArgs
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds, names, topology
+from tests.cluster.declaring import Declared, subscribe
+from tests.support import platform
+from tests.support.queues import queues_of
+from toolkit.simulator import names as simulated
+from toolkit.simulator.actors.api import ENDPOINT_SLICE
+from toolkit.simulator.actors.service_network import SERVICE_NAME
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
+
+Manifest = dict[str, Any]
+
+NODES = ("dgx01", "dgx02", "dgx03", "dgx04")
+RACKS = {"dgx01": "rack-1", "dgx02": "rack-1", "dgx03": "rack-2", "dgx04": "rack-2"}
+GPUS = 8
+GRACE = 8
+"""Seconds after which a node is missed, in the place of 50."""
+SPEC = ClusterSpec(
+    name="test-losses",
+    nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name="worker01")),
+    release="current",
+    mpi="v2beta1",
+    job_controllers=("cert_manager", "kueue", "jobset", "trainer"),
+    node_grace_seconds=GRACE,
+)
+PLAIN, NEAR, ELSEWHERE = "adas", "maps", "default"
+"""A tenant whose queue counts quotas, one whose queue places pods on nodes, and a namespace without Kueue."""
+IDS = {PLAIN: IdRange(start=1075480000), NEAR: IdRange(start=1075490000)}
+MPI = kinds.MPI_JOB_V2BETA1
+TRAINER_IMAGE = "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"
+
+
+def operators() -> None:
+    """Declare the operators of Kueue, JobSet and MPI jobs."""
+    subscribe("openshift-cert-manager-operator", "job-set", "kueue-operator")
+    MpiOperator("mpi", MpiOperatorArgs(kind=MPI, image="mpioperator/mpi-operator:0.8.2"))
+
+
+def job_sets() -> None:
+    """Declare JobSet."""
+    JobSetOperator("jobset", JobSetOperatorArgs())
+
+
+def trainer() -> None:
+    """Declare Trainer."""
+    Trainer("trainer", TrainerArgs(image=TRAINER_IMAGE))
+
+
+def tenants() -> None:
+    """Declare the runtime of TrainJobs, both tenants and Kueue."""
+    TrainingRuntime("torch-runtime", TrainingRuntimeArgs())
+    scc = MpiSccArgs(base="restricted-v2")
+    MpiScc("scc", scc)
+    for number, namespace in enumerate((PLAIN, NEAR)):
+        args = TenantArgs(
+            namespace=namespace,
+            uid_range=IDS[namespace],
+            mcs=f"s0:c26,c{5 + number}",
+            gpu_quota=64,
+            scc_name=scc.scc_name,
+            queued=True,
+        )
+        Tenant(namespace, args)
+    KueueOperator("kueue", KueueOperatorArgs(frameworks=("BatchJob", "MPIJob", "TrainJob")))
+
+
+def queues() -> None:
+    """Declare a queue for each tenant: by quotas alone, and by racks and nodes."""
+    quota = Quota(gpus=GPUS * len(NODES), cpus=100, memory_gib=400)
+    common: Manifest = {"node_labels": {"kubernetes.io/os": "linux"}}
+    Queues("queues", QueuesArgs.model_validate(queues_of({PLAIN: quota}, **common)))
+    by_fabric = queues_of({NEAR: quota}, **common, levels=(TopologyLevel(name="leaf"),))
+    Queues("near-queues", QueuesArgs.model_validate(by_fabric))
+
+
+class Site(Declared):
+    """The cluster, its machines and its jobs."""
+
+    def install(self) -> None:
+        """Declare everything in the order of an installation."""
+        for build in (operators, job_sets, trainer):
+            self.declare(build)
+        self.api.eventually(self._endpoints)
+        self.declare(tenants)
+        for node, rack in RACKS.items():
+            self.api.patch(kinds.NODE, node, {"metadata": {"labels": {topology.LABELS["leaf"]: rack}}})
+        self.declare(queues)
+        parts = {"driver": "nvcr.io/nvidia/driver:580", "plugin": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"}
+        for node in NODES:
+            for part, image in parts.items():
+                spec = {
+                    "nodeName": node,
+                    "tolerations": [{"operator": "Exists"}],
+                    "containers": [{"name": part, "image": image}],
+                }
+                self.api.apply(kinds.POD, platform.obj(kinds.POD, f"{part}-{node}", "kube-system", spec=spec))
+        for node in NODES:
+            self.api.eventually(lambda name=node: self.api.offers(name, names.GPU_RESOURCE) == GPUS)  # type: ignore[misc]
+
+    def _endpoints(self) -> list[Manifest]:
+        slices = self.api.list(ENDPOINT_SLICE, NAMESPACE, f"{SERVICE_NAME}={CONTROLLER}")["items"]
+        return [one for found in slices for one in found.get("endpoints") or [] if one["conditions"]["ready"]]
+
+    def mark(self, node: str, **annotations: str | None) -> None:
+        """Set annotations of the simulator on a node."""
+        marks = {f"{simulated.PREFIX}{name.replace('_', '-')}": text for name, text in annotations.items()}
+        self.api.annotate(kinds.NODE, node, marks)
