@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.simulator import names, pods
@@ -36,7 +36,7 @@ class _Run:
     """Other pods of the job, and their UIDs."""
     ranks: Sequence[int]
     timeout: float
-    began: float = field(default_factory=time.monotonic)
+    began: float
     done: int = 0
     """Reported steps that have ended."""
     stalled: float | None = None
@@ -78,6 +78,7 @@ class TrainingRuns:
             {key: str(member["metadata"]["uid"]) for key, member in members.items()},
             range(first, first + per_pod),
             stated_seconds(pod, names.COLLECTIVE_SECONDS, TIMEOUT),
+            time.monotonic(),
         )
         return Outcome(None, begun.lines, 0.0)
 

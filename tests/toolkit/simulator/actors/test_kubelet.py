@@ -41,8 +41,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Kubelet:
 def test_an_end_that_is_decided_stays(made: Kubelet, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache may not show the end yet when the client has gone: the listener's log is not written again."""
     ends = [
-        SimpleNamespace(lines=["# results"], exit_code=0, seconds=1.0),
-        SimpleNamespace(lines=["* Waiting for client to connect... *"], exit_code=None, seconds=0.0),
+        SimpleNamespace(steps=None, lines=["# results"], exit_code=0, seconds=1.0),
+        SimpleNamespace(steps=None, lines=["* Waiting for client to connect... *"], exit_code=None, seconds=0.0),
     ]
     written: list[list[str]] = []
     monkeypatch.setattr(made._logs, "set_lines", lambda _pod, lines: written.append(lines))
@@ -61,7 +61,7 @@ def test_what_changes_during_the_look_wakes_a_pod_that_waits(made: Kubelet, monk
 
     def look(*_: object) -> SimpleNamespace:
         made._wake("dgx01")
-        return SimpleNamespace(lines=[], exit_code=None, seconds=0.0)
+        return SimpleNamespace(steps=None, lines=[], exit_code=None, seconds=0.0)
 
     monkeypatch.setattr(made._loop, "add", woken.append)
     monkeypatch.setattr(workload, "outcome", look)
