@@ -1,8 +1,11 @@
 """A small cluster with the controllers of all kinds of jobs, where a node is missed after seconds."""
 
+import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from components.base.scheduling import TopologyLevel
+from components.base.scheduling import Taint, Toleration, TopologyLevel
 from components.jobs.train_job import TrainingRuntime, TrainingRuntimeArgs
 from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
@@ -14,23 +17,33 @@ from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.tenant import IdRange, Tenant, TenantArgs
 from core.apis import kinds, names, topology
 from tests.cluster.declaring import Declared, subscribe
+from tests.cluster.losses import jobs
+from tests.cluster.losses.jobs import LAUNCHERS, TAINT
 from tests.support import platform
 from tests.support.queues import queues_of
+from tests.support.user import User
 from toolkit.simulator import names as simulated
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ENDPOINT_SLICE
 from toolkit.simulator.actors.service_network import SERVICE_NAME
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]
 
-NODES = ("dgx01", "dgx02", "dgx03", "dgx04")
-RACKS = {"dgx01": "rack-1", "dgx02": "rack-1", "dgx03": "rack-2", "dgx04": "rack-2"}
+NODES = tuple(f"dgx{number:02}" for number in range(1, 13))
+RACKS = {name: f"rack-{1 + at // 3}" for at, name in enumerate(NODES)} | {LAUNCHERS: "rack-0"}
+CONTROLLERS = "worker01"
+"""Where all controllers are."""
+GPU_TAINT = {"key": TAINT, "effect": "NoSchedule"}
 GPUS = 8
 GRACE = 8
 """Seconds after which a node is missed, in the place of 50."""
 SPEC = ClusterSpec(
     name="test-losses",
-    nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name="worker01")),
+    nodes=(
+        *(NodeSpec(name=name, profile="dgx-a100", taints=(GPU_TAINT,)) for name in NODES),
+        *(NodeSpec(name=name) for name in (CONTROLLERS, LAUNCHERS)),
+    ),
     release="current",
     mpi="v2beta1",
     job_controllers=("cert_manager", "kueue", "jobset", "trainer"),
@@ -40,6 +53,7 @@ PLAIN, NEAR, ELSEWHERE = "adas", "maps", "default"
 """A tenant whose queue counts quotas, one whose queue places pods on nodes, and a namespace without Kueue."""
 IDS = {PLAIN: IdRange(start=1075480000), NEAR: IdRange(start=1075490000)}
 MPI = kinds.MPI_JOB_V2BETA1
+PARTS = {"driver": "nvcr.io/nvidia/driver:580", "plugin": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"}
 TRAINER_IMAGE = "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"
 
 
@@ -80,7 +94,11 @@ def tenants() -> None:
 def queues() -> None:
     """Declare a queue for each tenant: by quotas alone, and by racks and nodes."""
     quota = Quota(gpus=GPUS * len(NODES), cpus=100, memory_gib=400)
-    common: Manifest = {"node_labels": {"kubernetes.io/os": "linux"}}
+    common: Manifest = {
+        "node_labels": {"kubernetes.io/os": "linux"},
+        "taints": (Taint(key=TAINT),),
+        "tolerations": (Toleration(key=TAINT),),
+    }
     Queues("queues", QueuesArgs.model_validate(queues_of({PLAIN: quota}, **common)))
     by_fabric = queues_of({NEAR: quota}, **common, levels=(TopologyLevel(name="leaf"),))
     Queues("near-queues", QueuesArgs.model_validate(by_fabric))
@@ -89,8 +107,13 @@ def queues() -> None:
 class Site(Declared):
     """The cluster, its machines and its jobs."""
 
+    def __init__(self, api: User, home: Path) -> None:
+        super().__init__(api)
+        self.home = home
+
     def install(self) -> None:
         """Declare everything in the order of an installation."""
+        self.cordon(LAUNCHERS)
         for build in (operators, job_sets, trainer):
             self.declare(build)
         self.api.eventually(self._endpoints)
@@ -98,17 +121,23 @@ class Site(Declared):
         for node, rack in RACKS.items():
             self.api.patch(kinds.NODE, node, {"metadata": {"labels": {topology.LABELS["leaf"]: rack}}})
         self.declare(queues)
-        parts = {"driver": "nvcr.io/nvidia/driver:580", "plugin": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"}
         for node in NODES:
-            for part, image in parts.items():
+            for part, image in PARTS.items():
                 spec = {
                     "nodeName": node,
                     "tolerations": [{"operator": "Exists"}],
                     "containers": [{"name": part, "image": image}],
                 }
                 self.api.apply(kinds.POD, platform.obj(kinds.POD, f"{part}-{node}", "kube-system", spec=spec))
+        for namespace in (PLAIN, NEAR):
+            amounts = {"requests": {"storage": "1Gi"}}
+            spec = {"storageClassName": "sim-files", "accessModes": ["ReadWriteMany"], "resources": amounts}
+            claim = platform.obj(kinds.PERSISTENT_VOLUME_CLAIM, jobs.CLAIM, namespace, spec=spec)
+            self.api.apply(kinds.PERSISTENT_VOLUME_CLAIM, claim)
         for node in NODES:
             self.api.eventually(lambda name=node: self.api.offers(name, names.GPU_RESOURCE) == GPUS)  # type: ignore[misc]
+        self.cordon(CONTROLLERS)
+        self.cordon(LAUNCHERS, cordoned=False)
 
     def _endpoints(self) -> list[Manifest]:
         slices = self.api.list(ENDPOINT_SLICE, NAMESPACE, f"{SERVICE_NAME}={CONTROLLER}")["items"]
@@ -118,3 +147,36 @@ class Site(Declared):
         """Set annotations of the simulator on a node."""
         marks = {f"{simulated.PREFIX}{name.replace('_', '-')}": text for name, text in annotations.items()}
         self.api.annotate(kinds.NODE, node, marks)
+
+    def cordon(self, *nodes: str, cordoned: bool = True) -> None:
+        """Take nodes from the scheduler, or give them back."""
+        for node in nodes:
+            self.api.patch(kinds.NODE, node, {"spec": {"unschedulable": cordoned}})
+
+    def submit(self, kind: jobs.Name, name: str, namespace: str, **changes: Any) -> None:
+        """Create a job."""
+        for made, body in jobs.manifests(kind, name, namespace, IDS[namespace].start + 1000, **changes):
+            self.api.create(made, body, namespace)
+
+    def ranks(self, name: str, namespace: str) -> list[Manifest]:
+        """Return the pods of a job that have GPUs."""
+        return [pod for pod in self.api.pods(namespace) if _is_rank(pod, name)]
+
+    def lines(self, name: str, namespace: str) -> list[str]:
+        """Return what the pods of a job have printed, in the order of time, of pods that are gone as well."""
+        files = (self.home / "pods").glob(f"{namespace}_{name}-*/*.log")
+        stamped = sorted(line for file in files for line in file.read_text().splitlines())
+        texts = [line.split(" stdout F ", 1)[1] for line in stamped]
+        return [text for text in texts if not text.startswith(names.SIMULATED)]
+
+    def step(self, name: str, namespace: str) -> int:
+        """Return the last step that a job has printed, 0 before the first."""
+        return max(_steps(self.lines(name, namespace)), default=0)
+
+
+def _is_rank(pod: Manifest, name: str) -> bool:
+    return pod["metadata"]["name"].startswith(f"{name}-") and names.GPU_RESOURCE in pods.limits(pod)
+
+
+def _steps(lines: Iterable[str]) -> list[int]:
+    return [int(found[1]) for line in lines if (found := re.match(r"step (\d+):", line))]

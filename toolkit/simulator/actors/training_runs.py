@@ -108,7 +108,7 @@ class TrainingRuns:
         until = min(int((time.monotonic() - run.began) / run.steps.seconds), len(numbers))
         for step in numbers[run.done : until]:
             if run.steps.reports:
-                self._print(pod, run.steps.line(step))
+                self._logs.append(pod, run.steps.tag + run.steps.line(step))
                 self._save(pod, run, step)
         run.done = max(run.done, until)
         return Outcome(0, run.lines, 0.0) if run.done == len(numbers) else None
@@ -119,7 +119,7 @@ class TrainingRuns:
         if run.steps.newest is not None:
             run.steps.newest.parent.mkdir(parents=True, exist_ok=True)
             run.steps.newest.write_text(str(step))
-        self._print(pod, f"saved checkpoint of step {step}")
+        self._logs.append(pod, f"{run.steps.tag}saved checkpoint of step {step}")
 
     def _stall(self, pod: Object, run: _Run, gone: Sequence[Key]) -> Outcome | None:
         """Return the end of a rank whose peers are gone, once it has noticed."""
@@ -139,7 +139,7 @@ class TrainingRuns:
             )
             lines, code = lost_ranks.torchrun(survivor)
         for line in lines:
-            self._print(pod, line)
+            self._logs.append(pod, line)
         return Outcome(code, run.lines, 0.0, lines[-1])
 
     def _is_off(self, key: Key) -> bool:
@@ -152,9 +152,6 @@ class TrainingRuns:
         if pod is None or pod["metadata"]["uid"] != uid:
             return True
         return pods.deleting(pod) or pods.phase(pod) == "Failed" or pods.crashed(pod) or self._is_off(key)
-
-    def _print(self, pod: Object, line: str) -> None:
-        self._logs.append(pod, line)
 
 
 def _instance(pod: Object) -> tuple[str, int]:

@@ -33,10 +33,12 @@ def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
     environment |= {name: value for name, value in exports.items() if value is not None}
     started = replace(job, processes=_placed(job.workers, slots, count), environment=environment)
     done = program(call.program, started)
+    if "tag-output" in call.flags:
+        tag = "[1,0]<stdout>:"
+        steps = replace(done.steps, tag=tag) if done.steps else None
+        done = replace(done, lines=tuple(f"{tag}{line}" for line in done.lines), steps=steps)
     if done.steps is not None:
         return replace(done, steps=replace(done.steps, launcher="mpirun"))
-    if "tag-output" in call.flags:
-        done = replace(done, lines=tuple(f"[1,0]<stdout>:{line}" for line in done.lines))
     return replace(done, lines=(*done.lines, *_ended(done.exit_code))) if done.exit_code else done
 
 

@@ -29,6 +29,8 @@ class Steps:
     """File on this machine that stands for the last complete checkpoint, with its step; None: it does not last."""
     reports: bool = True
     """Whether this pod is the one that prints the steps and saves."""
+    tag: str = ""
+    """Before each line."""
     launcher: Literal["torchrun", "mpirun"] = "torchrun"
     """What started the ranks, and ends them when some are gone."""
 

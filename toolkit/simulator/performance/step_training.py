@@ -26,7 +26,8 @@ def synthetic_training(words: Sequence[str], job: Launched) -> Printed:
     rate = ranks * training.images_per_second(job, training.NETWORKS[MODEL], PRECISION, batch)
     rate *= training.spread(job, "synthetic_training")
     total = number(arguments, "steps", 60)
-    newest = stored(arguments["checkpoint"], job.me.claim_folders) if arguments.get("checkpoint") else None
+    saves = (job.processes or (job.me,))[0]  # rank 0, which is not in an MPIJob's launcher
+    newest = stored(arguments["checkpoint"], saves.claim_folders) if arguments.get("checkpoint") else None
     step = last_saved(newest)
     done = min(max(step - WARM_UP, 0), total)
     resumed = (f"resumed at step {step}",) if step else ()
