@@ -123,7 +123,7 @@ class Site(Declared):
         self.declare(queues)
         for node in NODES:
             for part, image in PARTS.items():
-                spec = {
+                spec: Manifest = {
                     "nodeName": node,
                     "tolerations": [{"operator": "Exists"}],
                     "containers": [{"name": part, "image": image}],

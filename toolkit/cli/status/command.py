@@ -12,7 +12,7 @@ from core.wording import some
 from toolkit.cli.shared import identity, metadata, session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
-from toolkit.cli.shared.console import Cell, print_notice, print_parts, show_rows, styled
+from toolkit.cli.shared.console import Cell, print_notice, print_parts, print_text, show_rows, styled
 from toolkit.cli.shared.hazards import examination, hazard_text
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from toolkit.cli.shared.preflight import constraints, operator_channels
@@ -127,6 +127,10 @@ def show_overview(overview: Overview) -> None:
     for job in overview.jobs:
         for text in job.hindrances:
             print_parts(styled("waiting", "yellow"), f" {job.namespace}/{job.name}: {text}")
+    for found in overview.stuck:
+        print_parts(styled("stuck", "red"), f" {found.place}: {found.cause}")
+        if found.remedy:
+            print_text(f"  {found.remedy}")
 
 
 def _show_nodes(nodes: Sequence[Node], expected: Container[str]) -> None:

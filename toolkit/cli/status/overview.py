@@ -14,6 +14,7 @@ from toolkit.cli.shared.hazards.hazard import Hazard
 from toolkit.cli.shared.preflight.constraints import Constraint
 from toolkit.cli.status.jobs import Job, jobs
 from toolkit.cli.status.platform_parts import List, Object, Part, condition, parts, volume
+from toolkit.cli.status.stuck import Stuck, stuck
 from toolkit.cli.up.waits import pods
 
 OURS = f"app.kubernetes.io/part-of={PART_OF},!{SUITE}"
@@ -80,6 +81,8 @@ class Overview:
     """What of the site endangers the platform, and what of that could not be checked."""
     failing: tuple[str, ...] = ()
     """Pods of the platform that fail again and again, one of each workload: which, and why."""
+    stuck: tuple[Stuck, ...] = ()
+    """What waits for something that ends late or never, e.g. for a pod on a node that is lost."""
 
 
 def overview(ours: List, everything: List, release: Release, pool: str) -> Overview:
@@ -92,6 +95,7 @@ def overview(ours: List, everything: List, release: Release, pool: str) -> Overv
         jobs=tuple(jobs(ours, everything, release.mpi_job)),
         nodes=tuple(_nodes(everything(kinds.NODE))),
         failing=tuple(_failing({part.name.split("/")[0] for part in platform}, everything(kinds.POD))),
+        stuck=tuple(stuck(everything)),
     )
 
 
