@@ -17,6 +17,7 @@ from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap.apply import bootstrap, fingerprint
 from toolkit.simulator.home import Layout
+from toolkit.simulator.names import LOST
 from toolkit.simulator.pods import condition
 from toolkit.simulator.processes import configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
@@ -247,8 +248,9 @@ class _Start:
 
     def _nodes_ready(self, api: Api) -> bool:
         nodes = api.get("/api/v1/nodes")["items"]
+        off = {item["metadata"]["name"] for item in nodes if LOST in (item["metadata"].get("annotations") or {})}
         ready = {item["metadata"]["name"] for item in nodes if condition(item, "Ready")}
-        return {node.name for node in self._spec.nodes} <= ready
+        return {node.name for node in self._spec.nodes} - off <= ready
 
 
 def _taken(server: Command) -> bool:

@@ -1,7 +1,7 @@
 """A small cluster with the controllers of all kinds of jobs, where a node is missed after seconds."""
 
 import re
-from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +16,26 @@ from components.queues.quota import Quota
 from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.tenant import IdRange, Tenant, TenantArgs
 from core.apis import kinds, names, topology
+from core.apis.kinds import Kind
 from tests.cluster.declaring import Declared, subscribe
 from tests.cluster.losses import jobs
 from tests.cluster.losses.jobs import LAUNCHERS, TAINT
 from tests.support import platform
 from tests.support.queues import queues_of
 from tests.support.user import User
+from toolkit.cli.status.stuck import OUT_OF_SERVICE, Stuck, stuck
 from toolkit.simulator import names as simulated
 from toolkit.simulator import pods
-from toolkit.simulator.actors.api import ENDPOINT_SLICE
+from toolkit.simulator.actors.api import ENDPOINT_SLICE, ApiError
 from toolkit.simulator.actors.service_network import SERVICE_NAME
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]
 
 NODES = tuple(f"dgx{number:02}" for number in range(1, 13))
-RACKS = {name: f"rack-{1 + at // 3}" for at, name in enumerate(NODES)} | {LAUNCHERS: "rack-0"}
-CONTROLLERS = "worker01"
-"""Where all controllers are."""
+CONTROLLERS, LAUNCHING = "worker01", ("worker02", "worker03")
+"""Where all controllers are, and where launchers run."""
+RACKS = {name: f"rack-{1 + at // 3}" for at, name in enumerate(NODES)} | dict.fromkeys(LAUNCHING, "rack-0")
 GPU_TAINT = {"key": TAINT, "effect": "NoSchedule"}
 GPUS = 8
 GRACE = 8
@@ -42,7 +44,7 @@ SPEC = ClusterSpec(
     name="test-losses",
     nodes=(
         *(NodeSpec(name=name, profile="dgx-a100", taints=(GPU_TAINT,)) for name in NODES),
-        *(NodeSpec(name=name) for name in (CONTROLLERS, LAUNCHERS)),
+        *(NodeSpec(name=name) for name in (CONTROLLERS, *LAUNCHING)),
     ),
     release="current",
     mpi="v2beta1",
@@ -113,13 +115,15 @@ class Site(Declared):
 
     def install(self) -> None:
         """Declare everything in the order of an installation."""
-        self.cordon(LAUNCHERS)
+        self.cordon(*LAUNCHING)
         for build in (operators, job_sets, trainer):
             self.declare(build)
         self.api.eventually(self._endpoints)
         self.declare(tenants)
         for node, rack in RACKS.items():
-            self.api.patch(kinds.NODE, node, {"metadata": {"labels": {topology.LABELS["leaf"]: rack}}})
+            launching = LAUNCHERS if node in LAUNCHING else {}
+            labels = {topology.LABELS["leaf"]: rack, **launching}
+            self.api.patch(kinds.NODE, node, {"metadata": {"labels": labels}})
         self.declare(queues)
         for node in NODES:
             for part, image in PARTS.items():
@@ -137,7 +141,7 @@ class Site(Declared):
         for node in NODES:
             self.api.eventually(lambda name=node: self.api.offers(name, names.GPU_RESOURCE) == GPUS)  # type: ignore[misc]
         self.cordon(CONTROLLERS)
-        self.cordon(LAUNCHERS, cordoned=False)
+        self.cordon(*LAUNCHING, cordoned=False)
 
     def _endpoints(self) -> list[Manifest]:
         slices = self.api.list(ENDPOINT_SLICE, NAMESPACE, f"{SERVICE_NAME}={CONTROLLER}")["items"]
@@ -162,21 +166,62 @@ class Site(Declared):
         """Return the pods of a job that have GPUs."""
         return [pod for pod in self.api.pods(namespace) if _is_rank(pod, name)]
 
-    def lines(self, name: str, namespace: str) -> list[str]:
-        """Return what the pods of a job have printed, in the order of time, of pods that are gone as well."""
-        files = (self.home / "pods").glob(f"{namespace}_{name}-*/*.log")
-        stamped = sorted(line for file in files for line in file.read_text().splitlines())
-        texts = [line.split(" stdout F ", 1)[1] for line in stamped]
-        return [text for text in texts if not text.startswith(names.SIMULATED)]
+    def numbers(self, name: str, namespace: str, pattern: re.Pattern[str]) -> list[tuple[float, int]]:
+        """Return time (s since 1970) and number of each line of a job's pods that has one, also of pods that are gone.
 
-    def step(self, name: str, namespace: str) -> int:
-        """Return the last step that a job has printed, 0 before the first."""
-        return max(_steps(self.lines(name, namespace)), default=0)
+        The pattern has the number as its group.
+        """
+        files = (self.home / "pods").glob(f"{namespace}_{name}-*/*.log")
+        stamped = sorted(line.split(" stdout F ", 1) for file in files for line in file.read_text().splitlines())
+        return [
+            (datetime.fromisoformat(stamp).timestamp(), int(found[1]))
+            for stamp, text in stamped
+            if (found := pattern.match(text))
+        ]
+
+    def stuck(self) -> dict[str, Stuck]:
+        """Return what `./hpc status` shows as stuck, by its place."""
+
+        def everything(kind: Kind) -> list[Manifest]:
+            try:
+                return [*self.api.list(kind)["items"]]
+            except ApiError as error:  # of Node Health Check, which this cluster does not have
+                if not error.missing:
+                    raise
+                return []
+
+        return {found.place: found for found in stuck(everything)}
+
+    def fence(self, *nodes: str) -> None:
+        """Say that machines are surely off, as an administrator or a remediation does."""
+        for node in nodes:
+            taints = self.api.get(kinds.NODE, node)["spec"].get("taints") or []
+            out = {"key": OUT_OF_SERVICE, "value": "nodeshutdown", "effect": "NoExecute"}
+            self.api.patch(kinds.NODE, node, {"spec": {"taints": [*taints, out]}})
+
+    def ready(self, node: str) -> bool:
+        """Return whether a node is Ready."""
+        return pods.condition(self.api.get(kinds.NODE, node), "Ready")
+
+    def mend(self) -> None:
+        """Remove all jobs, switch all machines on, and wait until all GPUs are offered again."""
+        for namespace in (PLAIN, NEAR):
+            for kind in (*jobs.KINDS.values(), kinds.TRAINING_RUNTIME):
+                for made in self.api.list(kind, namespace)["items"]:
+                    self.api.delete(kind, made["metadata"]["name"], namespace)
+        for node in (*NODES, *LAUNCHING):
+            self.mark(node, lost=None, faults=None)
+            self.cordon(node, cordoned=False)
+        for node in (*NODES, *LAUNCHING):
+            self.api.eventually(lambda name=node: self.ready(name))  # type: ignore[misc]
+            taints = self.api.get(kinds.NODE, node)["spec"].get("taints") or []
+            if any(taint["key"] == OUT_OF_SERVICE for taint in taints):
+                kept = [taint for taint in taints if taint["key"] != OUT_OF_SERVICE]
+                self.api.patch(kinds.NODE, node, {"spec": {"taints": kept}})
+        for node in NODES:
+            self.api.eventually(lambda name=node: self.api.offers(name, names.GPU_RESOURCE) == GPUS)  # type: ignore[misc]
+        self.api.eventually(lambda: not [*self.api.pods(PLAIN), *self.api.pods(NEAR)])
 
 
 def _is_rank(pod: Manifest, name: str) -> bool:
     return pod["metadata"]["name"].startswith(f"{name}-") and names.GPU_RESOURCE in pods.limits(pod)
-
-
-def _steps(lines: Iterable[str]) -> list[int]:
-    return [int(found[1]) for line in lines if (found := re.match(r"step (\d+):", line))]

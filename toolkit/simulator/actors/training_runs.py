@@ -1,7 +1,7 @@
 """Trainings that run: they print their steps as time passes, save checkpoints, and end when a peer is gone."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ from toolkit.simulator.actors.podlogs import PodLogs
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.workload import Outcome, stated_seconds
 from toolkit.simulator.performance import lost_ranks
-from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.job import Launched, read_faults
 from toolkit.simulator.performance.printed import Steps
 
 TICK = 0.2
@@ -36,6 +36,8 @@ class _Run:
     """Other pods of the job, and their UIDs."""
     ranks: Sequence[int]
     timeout: float
+    gpus: Mapping[str, frozenset[int]]
+    """Node -> its GPUs that the pods of which this one prints the end were given."""
     began: float
     done: int = 0
     """Reported steps that have ended."""
@@ -78,6 +80,7 @@ class TrainingRuns:
             {key: str(member["metadata"]["uid"]) for key, member in members.items()},
             range(first, first + per_pod),
             stated_seconds(pod, names.COLLECTIVE_SECONDS, TIMEOUT),
+            _given(job, begun.steps),
             time.monotonic(),
         )
         return Outcome(None, begun.lines, 0.0)
@@ -100,7 +103,11 @@ class TrainingRuns:
             return None
         if run.ended is None:
             gone = [key for key, uid in run.peers.items() if self._is_gone(key, uid)]
-            run.ended = self._stall(pod, run, gone) if gone else self._advance(pod, run)
+            fallen = any(gpus & self._fallen(node) for node, gpus in run.gpus.items())
+            if fallen:
+                run.ended = self._end(pod, run, lost_ranks.off_the_bus())
+            else:
+                run.ended = self._stall(pod, run, gone) if gone else self._advance(pod, run)
         return run.ended or Outcome(None, run.lines, 0.0)
 
     def _advance(self, pod: Object, run: _Run) -> Outcome | None:
@@ -127,20 +134,23 @@ class TrainingRuns:
         silent = any(self._is_off(key) for key in gone)
         if time.monotonic() - run.stalled < (run.timeout if silent else CLOSED):
             return None
+        name = pod["metadata"]["name"]
         if run.steps.launcher == "mpirun":
-            lines, code = lost_ranks.mpirun(pod["metadata"]["name"], gone[0][1])
-        else:
-            survivor = lost_ranks.Survivor(
-                pod["metadata"]["name"],
-                run.ranks,
-                datetime.now(UTC),
-                run.done * COLLECTIVES,
-                run.timeout if silent else None,
-            )
-            lines, code = lost_ranks.torchrun(survivor)
+            return self._end(pod, run, lost_ranks.mpirun(name, gone[0][1]))
+        waited = run.timeout if silent else None
+        survivor = lost_ranks.Survivor(name, run.ranks, datetime.now(UTC), run.done * COLLECTIVES, waited)
+        return self._end(pod, run, lost_ranks.torchrun(survivor))
+
+    def _end(self, pod: Object, run: _Run, end: lost_ranks.End) -> Outcome:
+        lines, code = end
         for line in lines:
             self._logs.append(pod, line)
         return Outcome(code, run.lines, 0.0, lines[-1])
+
+    def _fallen(self, node: str) -> frozenset[int]:
+        """Return the GPUs of a node that have fallen off the bus."""
+        found = self._runtime.nodes.get(node)
+        return frozenset(read_faults(pods.annotations(found).get(names.FAULTS)).gpus_off_the_bus if found else ())
 
     def _is_off(self, key: Key) -> bool:
         pod = self._runtime.pods.get(key[1], key[0])
@@ -152,6 +162,15 @@ class TrainingRuns:
         if pod is None or pod["metadata"]["uid"] != uid:
             return True
         return pods.deleting(pod) or pods.phase(pod) == "Failed" or pods.crashed(pod) or self._is_off(key)
+
+
+def _given(job: Launched, steps: Steps) -> dict[str, frozenset[int]]:
+    """Return the GPUs whose loss ends a pod's program: its own, or for mpirun those of all workers."""
+    workers = job.workers if steps.launcher == "mpirun" else (job.me,)
+    return {
+        name: frozenset(gpu for worker in workers if worker.machine.name == name for gpu in worker.gpus)
+        for name in {worker.machine.name for worker in workers}
+    }
 
 
 def _instance(pod: Object) -> tuple[str, int]:

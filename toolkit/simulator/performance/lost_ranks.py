@@ -10,7 +10,9 @@ from datetime import datetime
 
 ABORTED = -6
 """SIGABRT, which the watchdog ends its process by."""
-_TORCHRUN_FAILS, _MPIRUN_FAILS = 1, 1
+End = tuple[tuple[str, ...], int]
+"""Lines, and an exit code."""
+FAILED = 1
 _TABLE = "=" * 60
 _RULE = "-" * 60
 
@@ -33,7 +35,7 @@ class Survivor:
         return f"{self.now:%m%d %H:%M:%S.%f}000"
 
 
-def torchrun(pod: Survivor) -> tuple[tuple[str, ...], int]:
+def torchrun(pod: Survivor) -> End:
     """Return what a pod of torchrun prints, and its exit code."""
     lines = [line for rank in pod.ranks for line in _rank(pod, rank)]
     stamp = f"E{pod.stamp[:-3]} 1 torch/distributed/elastic/multiprocessing/api.py:"
@@ -51,7 +53,7 @@ def torchrun(pod: Survivor) -> tuple[tuple[str, ...], int]:
         *_failure(pod, 0, first, "[0]:"),
         _TABLE,
     ]
-    return tuple(lines), _TORCHRUN_FAILS
+    return tuple(lines), FAILED
 
 
 def _rank(pod: Survivor, rank: int) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ def _pid(local: int) -> int:
     return 100 + local
 
 
-def mpirun(launcher: str, lost: str) -> tuple[tuple[str, ...], int]:
+def mpirun(launcher: str, lost: str) -> End:
     """Return what mpirun prints when the daemon of a worker is gone, and its exit code."""
     rule = "-" * 74
     return (
@@ -110,4 +112,14 @@ def mpirun(launcher: str, lost: str) -> tuple[tuple[str, ...], int]:
         "the daemon itself. We cannot recover from this failure, and",
         "therefore will terminate the job.",
         rule,
-    ), _MPIRUN_FAILS
+    ), FAILED
+
+
+def off_the_bus() -> End:
+    """Return what a rank prints whose GPU has fallen off the bus (Xid 79), as PyTorch passes on CUDA's error."""
+    return (
+        "torch.AcceleratorError: CUDA error: unknown error",
+        "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
+        "incorrect.",
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+    ), FAILED

@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 
 from toolkit.simulator import names
-from toolkit.simulator.actors import training_runs
 from toolkit.simulator.actors.podlogs import PodLogs
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.training_runs import CLOSED, TrainingRuns
@@ -35,9 +34,10 @@ class _World:
         self.pods = {("adas", name): _pod(name) for name in ("train-0", "train-1")}
         self.off: set[str] = set()
         self.log: list[str] = []
-        monkeypatch.setattr(training_runs.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("toolkit.simulator.actors.training_runs.time.monotonic", lambda: self.now)
         cache = SimpleNamespace(get=lambda name, namespace: self.pods.get((namespace, name)))
-        runtime = SimpleNamespace(pods=cache, is_lost=lambda node: node in self.off)
+        self.nodes: dict[str, dict[str, Any]] = {}
+        runtime = SimpleNamespace(pods=cache, nodes=self.nodes, is_lost=lambda node: node in self.off)
         logs = SimpleNamespace(append=lambda _pod, line: self.log.append(line))
         self.runs = TrainingRuns(cast("Runtime", runtime), cast("PodLogs", logs))
 
@@ -116,6 +116,16 @@ def test_a_peer_that_waits_for_another_pod_does_not_begin_again(world: _World) -
     world.begin("train-1")
     world.begin("train-0")
     assert (world.after(4.5), world.after(0.0, "train-1")) == (0, 0)
+
+
+def test_a_gpu_that_falls_off_the_bus_ends_its_pod(world: _World) -> None:
+    """The pod that was given it fails; a GPU that another pod of the node has is none of its."""
+    world.begin("train-0")
+    world.nodes["of-train-0"] = {"metadata": {"annotations": {names.FAULTS: '{"gpus_off_the_bus": [5]}'}}}
+    assert world.after(1.5) is None
+    world.nodes["of-train-0"] = {"metadata": {"annotations": {names.FAULTS: '{"gpus_off_the_bus": [1]}'}}}
+    assert world.after(0.1) == 1
+    assert "torch.AcceleratorError: CUDA error: unknown error" in world.log
 
 
 def test_what_is_gone_is_forgotten(world: _World) -> None:
