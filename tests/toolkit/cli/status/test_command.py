@@ -19,6 +19,7 @@ from toolkit.cli.status.command import show_overview
 from toolkit.cli.status.jobs import Job
 from toolkit.cli.status.overview import Node, Overview, Queue, Tenant
 from toolkit.cli.status.platform_parts import Part
+from toolkit.cli.status.stuck import Stuck
 from toolkit.simulator.cluster import ClusterStatus
 from toolkit.simulator.status import ProcessStatus
 
@@ -115,6 +116,14 @@ def test_many_equal_nodes_share_a_row(narrow: io.StringIO) -> None:
         "dgx071 to dgx140 (70)",
     ]
     assert "124 more" in " ".join(narrow.getvalue().split())
+
+
+def test_what_is_stuck_is_shown_with_its_end(narrow: io.StringIO) -> None:
+    """What is stuck is a line, and what ends it the next one; what ends by itself has none."""
+    found = (Stuck("Node dgx02", "not ready", "Taint it."), Stuck("Job adas/train", "evicted 2 times"))
+    show_overview(replace(FOUND, stuck=found))
+    lines = narrow.getvalue().splitlines()
+    assert lines[-3:] == ["stuck Node dgx02: not ready", "  Taint it.", "stuck Job adas/train: evicted 2 times"]
 
 
 def test_queues_are_shown(narrow: io.StringIO) -> None:

@@ -58,3 +58,25 @@ def test_command_lines(tmp_path: Path) -> None:
     assert not any("disable-admission-plugins" in argument for argument in api)
     assert "--use-service-account-credentials=true" in map(str, plan.controller_manager().arguments)
     assert plan.kwok().fingerprint() == plan.kwok().fingerprint() != plan.etcd().fingerprint()
+
+
+def test_a_node_is_missed_after_what_the_cluster_says(tmp_path: Path) -> None:
+    """After 50 s by default, with a lease of 40 s; a shorter time shortens all that leads to it."""
+    made, ports = pki.create(Layout(tmp_path).pki, "lab"), PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    tools = {name: Path("/bin") / name for name in NAMES}
+    flags: dict[int, list[str]] = {}
+    for seconds, spec in ((50, ClusterSpec()), (10, ClusterSpec(node_grace_seconds=10))):
+        plan = Plan(Layout(tmp_path), made, ports, spec, tools)
+        flags[seconds] = [str(each) for each in (*plan.controller_manager().arguments, *plan.kwok().arguments)]
+    assert {
+        "--node-monitor-grace-period=50s",
+        "--node-monitor-period=5s",
+        "--node-eviction-rate=0.1",
+        "--node-lease-duration-seconds=40",
+    } <= {*flags[50]}
+    assert {
+        "--node-monitor-grace-period=10s",
+        "--node-monitor-period=1s",
+        "--node-eviction-rate=0.5",
+        "--node-lease-duration-seconds=8",
+    } <= {*flags[10]}
