@@ -32,8 +32,8 @@ LOST_AFTER = 2
 """Seconds that pods stay on a lost node, in the place of 30."""
 SILENT = 14
 """Seconds until ranks give up on a silent one, in the place of 600: as there, after the node's loss is noticed."""
-SECONDS, STEPS, EVERY = 60, 600, 20
-"""Of a whole training: ten steps a second, and a checkpoint every two seconds."""
+SECONDS, STEPS, EVERY = 180, 1800, 20
+"""Of a whole training, which no test waits for: ten steps a second, and a checkpoint every two seconds."""
 RESILIENCE: Mapping[Name, Resilience] = MappingProxyType(
     {
         "Job": Resilience(restart="pods", limit=6, lost_after=LOST_AFTER),

@@ -75,9 +75,8 @@ def test_a_second_node_and_a_launchers_node_die(site: Site, record_property: Kee
     The MPI operator's Job for the launcher replaces a pod that has ended, and no sooner (podReplacementPolicy Failed).
     """
     job, mpi = Training(site, "Job", NEAR, "second"), Training(site, "MPIJob", PLAIN, "launcher")
-    for training in (job, mpi):
+    for training in (mpi, job):  # Kueue sees which nodes pods of others use, and not which they are about to
         training.begin()
-    for training in (job, mpi):
         training.under_way()
     (first, second), workers = job.nodes, mpi.nodes
     (launcher,) = site.api.pods(PLAIN, "training.kubeflow.org/job-role=launcher")
