@@ -86,7 +86,10 @@ def _fencing(node: Object, everything: List, *, fenced: bool) -> str:
     by_hand = f"When the machine is surely off: {command}; remove the taint when it is back."
     for check in everything(kinds.NODE_HEALTH_CHECK):
         if name in {entry.get("name") for entry in entries(check, "status", "unhealthyNodes")}:
-            return f"NodeHealthCheck {metadata.name(check)} remedies the node ({read(check, 'status', 'phase')})."
+            phase = read(check, "status", "phase")
+            if phase == "Remediating":
+                return f"NodeHealthCheck {metadata.name(check)} remedies the node."
+            return f"NodeHealthCheck {metadata.name(check)} knows it, and is {phase}. {by_hand}"
     return by_hand
 
 
