@@ -35,6 +35,10 @@ def _with_one_group(pattern: str) -> str:
     return pattern
 
 
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_with_one_group)]
+"""A pattern of RE2 with one group."""
+
+
 class Metric(BaseModel):
     """A figure that a program prints."""
 
@@ -43,7 +47,7 @@ class Metric(BaseModel):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")] = Field(
         description="name in verdicts and reports"
     )
-    pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_with_one_group)] = Field(
+    pattern: Pattern = Field(
         description="RE2 pattern, searched in every line without the prefixes of mpirun, kubectl and the container "
         "runtime, with one group around the number"
     )

@@ -19,6 +19,7 @@ from components.jobs.layout import Layout
 from components.jobs.resilience import ResilienceChoices
 from core import data_files
 from core.data_files import DataFiles
+from core.goodput import GoodputLines
 from core.metric import Metric
 from core.wording import duplicates
 
@@ -125,6 +126,11 @@ class Program(Model):
         description="figures that it prints, and their limits",
         json_schema_extra=merged_by("name"),
     )
+    goodput: GoodputLines | None = Field(
+        default=None,
+        description="lines that show how far a training is, and the goodput that is required of it "
+        "([goodput](../guide/evidence.md#goodput)); None: it is not measured",
+    )
     source: str | None = Field(
         default=None,
         description="ids of docs/coverage/sources.md; E-.. is a fault of the document that is corrected here",
@@ -157,6 +163,12 @@ class Program(Model):
         for inner, outer in permutations((*self.mounts, SHARED_MEMORY), 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
+        return self
+
+    @model_validator(mode="after")
+    def _has_goodput(self) -> Self:
+        if self.goodput is not None and not self.trains:
+            raise ValueError("goodput, and trains is false: a verification has no goodput; leave goodput out")
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Sequence
 from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
@@ -10,6 +11,7 @@ from typing import BinaryIO
 from core.apis.names import SIMULATED
 from toolkit.evidence import nccl_debug
 from toolkit.evidence.failures import hinted
+from toolkit.evidence.flight_recorder import dump
 from toolkit.evidence.line_owners import LineOwners, OwnedShapes
 from toolkit.evidence.line_shapes import without_times
 from toolkit.evidence.model import UNREAD_KEPT, Reading
@@ -18,9 +20,17 @@ from toolkit.evidence.prefixes import Bare, Prefixes
 from toolkit.evidence.text import LONGEST, Line, Text, clean, opened
 from toolkit.evidence.tool_run import ToolRun
 from toolkit.evidence.tools import PARSERS
+from toolkit.evidence.tools.nccl_ras import json_file
 
 _LEADS = 8
 """Lines that are held, at most, until their tool is known."""
+_HEAD = 1 << 12
+"""Bytes by which a file that is no text is recognised."""
+_DOCUMENTS: tuple[tuple[Callable[[bytes], bool], Callable[[BinaryIO, str], Reading]], ...] = (
+    (dump.is_dump, dump.read),
+    (json_file.is_ras, json_file.read),
+)
+"""Files that are read as a whole: what recognises them, and what reads them."""
 _NCCL_PAUSE = 8
 """Lines of others after which NCCL is taken to be silent."""
 
@@ -33,7 +43,21 @@ def read(path: Path, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading
     if str(path) == "-":
         return read_stream(sys.stdin.buffer, "-", parsers)
     with opened(path) as file:
+        head = _head(file)
+        for is_of, read_whole in _DOCUMENTS:
+            if is_of(head):
+                return (read_whole(file, str(path)),)
         return read_stream(file, str(path), parsers)
+
+
+def _head(file: BinaryIO) -> bytes:
+    """Return the first bytes of a file, which is then at its beginning; none of a damaged archive."""
+    try:
+        return file.read(_HEAD)
+    except (EOFError, OSError, zlib.error):
+        return b""
+    finally:
+        file.seek(0)
 
 
 def read_stream(file: BinaryIO, name: str, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading, ...]:

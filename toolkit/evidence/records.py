@@ -15,6 +15,8 @@ from pydantic_core import to_jsonable_python
 
 from core import field_errors
 from core.model import Model
+from toolkit.evidence.flight_recorder.dump import FLIGHT_RECORDER, FlightRecorder
+from toolkit.evidence.goodput.reading import GOODPUT, Goodput
 from toolkit.evidence.metrics import METRICS, Metrics
 from toolkit.evidence.model import NODE_FACTS, NodeFacts, Reading, Unknown
 from toolkit.evidence.tools import PARSERS
@@ -206,8 +208,14 @@ def _too_new(name: str, number: int, version: int) -> str:
 
 @cache
 def kinds() -> Mapping[str, type[Reading]]:
-    """Return the kind of reading of each tool, and of nodes, which no parser reads."""
-    return {**{parser.tool: parser.kind for parser in PARSERS}, NODE_FACTS: NodeFacts, METRICS: Metrics}
+    """Return the kind of reading of each tool, and of what no parser reads."""
+    return {
+        **{parser.tool: parser.kind for parser in PARSERS},
+        NODE_FACTS: NodeFacts,
+        METRICS: Metrics,
+        GOODPUT: Goodput,
+        FLIGHT_RECORDER: FlightRecorder,
+    }
 
 
 _RENAMED = {

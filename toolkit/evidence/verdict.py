@@ -8,6 +8,7 @@ from pydantic import Field
 
 from core.apis.names import LISTENER
 from core.apis.nccl import Transport
+from core.goodput import GoodputLines
 from core.hardware import profiles
 from core.hardware.profiles import PROFILES, Profile
 from core.metric import Metric
@@ -56,6 +57,9 @@ class Request(Model):
     program: str | None = Field(default=None, description="its name (docs/reference/programs.md); None: not known")
     prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
     metrics: tuple[Metric, ...] = Field(default=(), description="figures that the program prints of itself")
+    goodput: GoodputLines | None = Field(
+        default=None, description="lines that show its progress, and the goodput that is required; None: not known"
+    )
     data: Data | None = Field(default=None, description="data set that it reads; None: none, or not known")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
     own_machine: str | None = Field(

@@ -8,6 +8,7 @@ from stacks.programs import Program, read_program
 from toolkit.cli.shared.console import Cell, print_text, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.evidence import metrics
+from toolkit.evidence.goodput.reading import read_logs
 from toolkit.evidence.metrics import Measured, Metrics
 from toolkit.evidence.tools import TOOL_NAMES
 
@@ -59,4 +60,6 @@ def _show(log: Path, program: Program) -> list[Measured]:
         ("metric", "value", "unit", "values", "line", "refused"),
         ((row.name, _value(row), row.unit, str(row.count), str(row.line or ""), _line(row)) for row in rows),
     )
+    if program.goodput is not None:
+        print_text(f"{log}: {read_logs([log], program.goodput).figures()}")
     return rows

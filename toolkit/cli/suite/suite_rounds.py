@@ -25,6 +25,7 @@ from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
 from toolkit.cli.verify.stack_jobs import UNDER_WAY, listed
 from toolkit.evidence import metrics
+from toolkit.evidence.goodput.reading import read_logs
 from toolkit.evidence.judge import judge
 from toolkit.evidence.model import Reading
 from toolkit.evidence.records import Run
@@ -87,6 +88,8 @@ def of_logs(stack: Stack, folder: Path) -> list[Run]:
             logs = sorted(path.glob("*.log"))
             whole = [log for log in logs if log.name == "all-pods.log"] or logs
             readings: list[Reading] = [reading for log in whole for reading in metrics.read_log(log, request.metrics)]
+            if request.goodput is not None:
+                readings.append(read_logs([log for log in logs if log.name != "all-pods.log"], request.goodput))
             runs.append((repeat, Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))))
     if not runs:
         raise Problem(

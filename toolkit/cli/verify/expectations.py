@@ -76,6 +76,7 @@ def _of_job(resolved: Job, settings: Settings, locks: Locked) -> Iterator[Reques
         "program": workload.program,
         "prints": (*started.prints, *((TOOL,) if workload.data_set else ())),
         "metrics": started.metrics,
+        "goodput": started.goodput,
         # A MIG instance is not a GPU of the profile.
         "shape": None if workload.instance else Shape(pods=layout.pods, gpus=layout.gpus),
         # Those of others the cluster reports, for as long as it stores them.
@@ -115,6 +116,7 @@ def _indexed(
         yield Request.model_validate({**named, "data": data.model_copy(update=own)})
     proof = data.model_copy(update={"role": "reduces", "slices": workload.slices})
     alone = {"job": f"{workload.tenant}/{reducer}", "prints": (TOOL,), "metrics": (), "shape": None, "program": None}
+    alone["goodput"] = None
     yield Request.model_validate({**asked, **alone, "data": proof})
 
 

@@ -1,6 +1,6 @@
 """Collects the logs of a stack's jobs from its cluster, real or simulated, into files, and reads them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ from policies.manifests.values import read as value
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.status.jobs import Job as Seen
+from toolkit.cli.verify import job_times
 from toolkit.evidence import metrics
+from toolkit.evidence.goodput.reading import read_logs
+from toolkit.evidence.model import Reading
 from toolkit.evidence.verdict import Ended, Job, Request
 from toolkit.evidence.wording import listed
 
@@ -33,6 +36,7 @@ def collect(cluster: Cluster, requests: Sequence[Request], seen: Iterable[Seen],
     """
     states = {f"{state.namespace}/{state.name}": state for state in seen}
     pods: dict[str, Sequence[Object]] = {}
+    workloads: dict[str, Sequence[Object]] = {}
     refused: dict[str, str] = {}
     logs = _Logs(cluster)
     jobs = []
@@ -44,10 +48,21 @@ def collect(cluster: Cluster, requests: Sequence[Request], seen: Iterable[Seen],
                 pods[namespace] = cluster.list(kinds.POD, namespace)
             except RefusedError as error:
                 pods[namespace], refused[namespace] = (), f"the pods of {namespace} cannot be read: {error.reason}"
-        job = _Job(request, states.get(request.job), pods[namespace], folder / f"{namespace}_{name}")
+        if request.goodput is not None and namespace not in workloads:
+            workloads[namespace] = _workloads(cluster, namespace)
+        queued = workloads.get(namespace, ())
+        job = _Job(request, states.get(request.job), pods[namespace], folder / f"{namespace}_{name}", queued)
         jobs.append(job.read(logs, refused.get(namespace)))
     step.update(len(requests), len(requests))
     return jobs
+
+
+def _workloads(cluster: Cluster, namespace: str) -> Sequence[Object]:
+    """Return Kueue's workloads of a namespace; none where there is no Kueue, or where it may not be read."""
+    try:
+        return cluster.list(kinds.WORKLOAD, namespace)
+    except RefusedError:
+        return ()
 
 
 def printing(pods: Iterable[Object], job: str) -> list[Object]:
@@ -70,6 +85,8 @@ class _Job:
     """Of its namespace."""
     folder: Path
     """Of its logs."""
+    workloads: Sequence[Object] = ()
+    """Kueue's of its namespace, where its goodput is measured."""
 
     @property
     def name(self) -> str:
@@ -82,7 +99,7 @@ class _Job:
         logs: dict[str, Path | None] = {}
         for pod in mine:
             try:
-                logs[metadata.name(pod)] = of_cluster.fetch(pod, self.folder)
+                logs[metadata.name(pod)] = of_cluster.fetch(pod, self.folder, timed=self.request.goodput is not None)
             except RefusedError as error:
                 why.append(f"the log of {metadata.name(pod)} cannot be read: {error.reason}")
         judged = self._judged(mine)
@@ -90,15 +107,22 @@ class _Job:
         why += [refused] if refused else self._notes(judged, [metadata.name(pod) for pod in mine], logs)
         if self.seen is None:
             why.insert(0, "the cluster has no such job")
+        readings = metrics.read_log(file, self.request.metrics) if file is not None else ()
         image = str(judged[0]["spec"]["containers"][0].get("image", "")) if judged else None
         return Job(
             request=self.request.model_copy(update={"nodes": self.request.nodes or self._nodes(judged)}),
             ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
             why="; ".join(why) or None,
             seconds=None if self.seen is None else self.seen.seconds,
-            readings=metrics.read_log(file, self.request.metrics) if file is not None else (),
+            readings=(*readings, *self._goodput(mine, [log for log in logs.values() if log is not None])),
             versions={"image": image} if image is not None else {},
         )
+
+    def _goodput(self, pods: Sequence[Object], logs: Sequence[Path]) -> Iterator[Reading]:
+        """Yield the goodput of all attempts together."""
+        if self.request.goodput is not None and logs:
+            of_cluster = job_times.events(self.name, pods, self.workloads)
+            yield read_logs(logs, self.request.goodput, of_cluster)
 
     def _judged(self, mine: Sequence[Object]) -> Sequence[Object]:
         """Return the newest pod that came out as the job did, of an Indexed Job one of each index.
@@ -174,8 +198,11 @@ class _Logs:
     silent: dict[str, RefusedError] = field(default_factory=dict)
     """Node -> the error when it returned no log in time: a lost node takes a minute, and not one for each pod."""
 
-    def fetch(self, pod: Object, folder: Path) -> Path | None:
-        """Write the log of a pod's first container; return None for a pod that has none yet. Raises RefusedError."""
+    def fetch(self, pod: Object, folder: Path, *, timed: bool = False) -> Path | None:
+        """Write the log of a pod's first container, `timed` with the time of each line.
+
+        Returns None for a pod that has none yet. Raises RefusedError.
+        """
         meta, container, node = pod["metadata"], pod["spec"]["containers"][0]["name"], value(pod, "spec", "nodeName")
         if node in self.silent:
             raise self.silent[node]
@@ -183,7 +210,8 @@ class _Logs:
         file = folder / f"{meta['name']}.log"
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
         try:
-            return file if self.cluster.download(path, file, container=container) else None
+            query = {"container": container, **({"timestamps": "true"} if timed else {})}
+            return file if self.cluster.download(path, file, **query) else None
         except RefusedError as error:
             if error.late and node:
                 self.silent[node] = error

@@ -16,6 +16,8 @@ from toolkit.cli.shared.console import console, errors, show_rows, styled
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import print_json
 from toolkit.evidence import metrics
+from toolkit.evidence.flight_recorder.dump import FlightRecorder
+from toolkit.evidence.goodput.reading import read_logs
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read
 from toolkit.evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
@@ -43,6 +45,7 @@ def request(
         program=Path(program).stem if program else None,
         prints=own_program.prints if own_program else (),
         metrics=own_program.metrics if own_program else (),
+        goodput=own_program.goodput if own_program else None,
         profile=machine,
         fabric=fabric or default_fabric(hardware, transport),
         shape=shape(layout),
@@ -60,6 +63,10 @@ def job(names: Sequence[str], request: Request) -> Job:
             readings += metrics.read_log(Path(name), request.metrics)
         except OSError as error:
             raise Problem(f"{name}: {error.strerror or error}", "Name logs that can be read.") from None
+    dumps = {reading.file for reading in readings if isinstance(reading, FlightRecorder)}
+    logs = [Path(name) for name in names if name != "-" and name not in dumps]
+    if request.goodput is not None and logs:
+        readings.append(read_logs(logs, request.goodput))
     return Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from toolkit.cli.shared.console import console, print_parts, print_text, show_rows, styled
 from toolkit.cli.shared.options import print_json
+from toolkit.evidence.criterion import readings_of
+from toolkit.evidence.goodput.reading import Goodput
 from toolkit.evidence.judge import exit_status, judge
 from toolkit.evidence.report.links import headline
 from toolkit.evidence.verdict import Job, Proof, Status, Verdict
@@ -104,11 +106,19 @@ def json_data(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> dict[str, obj
                 "ended": job.ended.value,
                 "why": job.why,
                 "files": list(dict.fromkeys(reading.file for reading in job.readings)),
+                **_goodput(job),
             }
             for job in jobs
         ],
         "verdicts": [verdict.model_dump(mode="json") for verdict in verdicts],
     }
+
+
+def _goodput(job: Job) -> dict[str, object]:
+    """Return the figures of a job's goodput, without what a plot needs; nothing where it was not measured."""
+    kept = {"wall_s", "seconds", "of_wall", "without_waiting", "steps", "step_s", "interruptions"}
+    figures = [reading.model_dump(mode="json", include=kept) for reading in readings_of(job, Goodput)]
+    return {"measured_goodput": figures[0]} if figures else {}
 
 
 def _by_job(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:

@@ -12,11 +12,13 @@ from toolkit.evidence.criteria import (
     channels,
     cluster_nodes,
     comparisons,
+    goodput,
     logs,
     machine_and_fabric,
     metrics,
     mtu,
     rails,
+    stuck_ranks,
     training,
     transport,
 )
@@ -33,6 +35,8 @@ CRITERIA: tuple[Criterion, ...] = (
     *training.CRITERIA,
     *mtu.CRITERIA,
     *metrics.CRITERIA,
+    *goodput.CRITERIA,
+    *stuck_ranks.CRITERIA,
     *(criterion for tool in TOOLS for criterion in tool.criteria),
 )
 """Of one job, in the order in which verdicts are shown."""

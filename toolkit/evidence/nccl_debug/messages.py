@@ -15,6 +15,8 @@ _LINE = re.compile(
 )
 HEAD = re.compile(rb"([A-Za-z0-9_][A-Za-z0-9_.-]*):\d+:\d+ \[-?\d+\]")
 """The head of a line of INFO, before its mark, when nothing was put before it; its group is the host."""
+_OF_RAS = " compiled with CUDA "
+"""In the first line of `ncclras`, which no process prints."""
 VERSION = re.compile(r"NCCL version (?P<version>\d+\.\d+[\w.-]*)(?:\+cuda(?P<cuda>\d+(?:\.\d+)+))?")
 
 COMMUNICATOR = re.compile(
@@ -143,7 +145,9 @@ class Message(NamedTuple):
 
 def is_nccl(text: str) -> bool:
     """Return whether a line is NCCL's, whole or not."""
-    return "NCCL " in text and (any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD))
+    if "NCCL " not in text or _OF_RAS in text:
+        return False
+    return any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD)
 
 
 def parsed(text: str) -> Message | None:

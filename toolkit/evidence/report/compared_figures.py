@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean, median
 from typing import Literal, NamedTuple
 
+from toolkit.evidence.goodput.reading import Goodput
 from toolkit.evidence.metrics import Metrics
 from toolkit.evidence.report.bars import results
 from toolkit.evidence.report.sweeps import nccl_runs
@@ -114,6 +115,8 @@ def figures(jobs: Sequence[Job]) -> Mapping[str, Figure]:
             if isinstance(reading, Perftest):
                 for what, unit, least, value in _of_perftest(reading):
                     values_by_figure[what, unit, least].append(value)
+            if isinstance(reading, Goodput) and reading.of_wall is not None:
+                values_by_figure["goodput", "%", False].append(100 * reading.of_wall)
             if isinstance(reading, Metrics):
                 for row in reading.rows:
                     if row.figure is not None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from core.hardware.measured import RDMA_WRITE
 from toolkit.evidence.criterion import readings_of
+from toolkit.evidence.goodput.reading import Goodput
 from toolkit.evidence.metrics import Metrics
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.bars import result
@@ -87,6 +88,7 @@ def headline(job: Job) -> str:
             )
     figures += [f"{link.named} {figure(link.mb_s)} MB/s" for link in links([job])]
     figures += [text for metrics in readings_of(job, Metrics) if (text := metrics.figures())]
+    figures += [f"goodput {goodput.of_wall:.1%}" for goodput in readings_of(job, Goodput) if goodput.of_wall]
     training_result = result(job)
     if training_result is not None:
         figures.append(f"{figure(training_result[0])} {training_result[1]}")

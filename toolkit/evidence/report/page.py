@@ -9,6 +9,7 @@ from toolkit.evidence.records import Run
 from toolkit.evidence.report import confusion
 from toolkit.evidence.report.changes import Comparison
 from toolkit.evidence.report.confusion import ConfusionMatrix
+from toolkit.evidence.report.goodput_section import goodput
 from toolkit.evidence.report.history_section import history
 from toolkit.evidence.report.metric_sections import metrics
 from toolkit.evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
@@ -47,6 +48,7 @@ def page(
         ("links", "RDMA", link_rates(run.jobs, below)),
         ("scaling", "Scaling", scaling(run.jobs, below)),
         ("metrics", "Metrics", metrics(run.jobs, below)),
+        ("goodput", "Goodput", goodput(run.jobs, below)),
         ("history", "History", history(rounds)),
         ("rails", "Rails", rail_maps(run.jobs, below)),
         ("confusion", "Confusion matrix", confusion.section(matrix, below)),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from core.goodput import GoodputLines
 from core.metric import Metric
 from core.yaml import text as yaml_text
 from toolkit.evidence.criteria import COMPARISONS, CRITERIA
@@ -58,7 +59,7 @@ warning; one with a newer `schema_version` is refused. Of an unknown tool, the f
 
 
 def _results() -> str:
-    models = (Run, Job, Request, Shape, Data, Metric, Verdict, Proof)
+    models = (Run, Job, Request, Shape, Data, Metric, GoodputLines, Verdict, Proof)
 
     def link(model: type[BaseModel]) -> str:
         title = "Every reading" if model is Reading else model.__name__

@@ -7,12 +7,15 @@ import pytest
 
 from core.apis.kinds import Kind
 from core.apis.names import JOB_NAME, JOBSET_NAME
+from core.goodput import GoodputLines
 from core.progress import SILENT
 from tests.support.messages import has
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.status.jobs import Job as Seen
 from toolkit.cli.verify.job_logs import collect, printing
+from toolkit.evidence.goodput.causes import Cause
+from toolkit.evidence.goodput.reading import Goodput
 from toolkit.evidence.judge import judge
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status
 
@@ -256,3 +259,36 @@ def test_a_batch_job_was_where_its_judged_pod_was(tmp_path: Path) -> None:
     seen = Seen("Job", "adas", "one", "Succeeded", (), 1.0, (), {"test-0": "dgx00", "test-1": "dgx01"})
     (job,) = _collected(Retried(tmp_path, pods), tmp_path, (Request(job="adas/one"), seen))
     assert job.request.nodes == ("dgx01",)
+
+
+class Timed(Cluster):
+    """A cluster with one job of two attempts, which Kueue admitted after ten seconds."""
+
+    def list(self, kind: Kind, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
+        """Return the pods, or Kueue's workload."""
+        assert namespace == "adas"
+        if kind.kind == "Workload":
+            admitted = {"type": "Admitted", "status": "True", "lastTransitionTime": "2026-01-01T00:00:10Z"}
+            owner = {"creationTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": [{"name": "train"}]}
+            return [{"metadata": owner, "status": {"conditions": [admitted]}}]
+        return [_pod(name, made, **{"job-name": "train"}) for made, name in enumerate(("train-a", "train-b"))]
+
+    def download(self, path: str, file: Path, **query: str) -> bool:
+        """Write an attempt's log, with the times that were asked for: the second goes on from step 3."""
+        assert query == {"container": "main", "timestamps": "true"}
+        begin, first = (20, 1) if "train-a" in path else (40, 4)
+        steps = [f"2026-01-01T00:00:{begin + step - first}.0Z step {step}\n" for step in range(first, first + 6)]
+        file.write_text("".join(steps))
+        return True
+
+
+def test_goodput_is_of_all_attempts_and_of_the_wait_in_the_queue(tmp_path: Path) -> None:
+    """Logs are fetched with their times; the other criteria judge the last attempt alone."""
+    request = Request(job="adas/train", goodput=GoodputLines(step=r"step (\d+)"))
+    with SILENT.step("logs") as step:
+        (job,) = collect(
+            Timed(tmp_path / "kubeconfig", "lab"), [request], [_seen("train", "Succeeded")], tmp_path, step
+        )
+    (goodput,) = [reading for reading in job.readings if isinstance(reading, Goodput)]
+    assert goodput.seconds[Cause.QUEUE] == 10
+    assert (goodput.steps, [stop.lost for stop in goodput.interruptions]) == (9, [3])

@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.apis.nccl import Transport
+from core.goodput import GoodputLines
 from core.hardware.profiles import PROFILES
 from core.metric import Metric
 from tests.support.mutated import read_text
+from tests.toolkit.evidence.dumps import dump
 from tests.toolkit.evidence.tools.logs import BOND, DEVICE_PLUGIN, VECTOR_ADD
 from tests.toolkit.evidence.tools.logs import IBSTAT as CA
 from tests.toolkit.evidence.tools.logs import MLPERF as MLP
 from toolkit.evidence.criteria import CRITERIA
+from toolkit.evidence.goodput.log import read_stream as read_events
+from toolkit.evidence.goodput.reading import of_reads
 from toolkit.evidence.judge import evaluate, judge
 from toolkit.evidence.metrics import read_stream
-from toolkit.evidence.model import NodeFact, NodeFacts
+from toolkit.evidence.model import NodeFact, NodeFacts, Reading
 from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
 
 BY_NAME = {one.name: one for one in CRITERIA}
@@ -95,12 +99,18 @@ class Side:
     request: Request
     nodes: tuple[NodeFact, ...] = ()
     ended: Ended = Ended.UNKNOWN
+    readings: tuple[Reading, ...] = ()
+    """Of files that are no text."""
 
     def job(self) -> Job:
         """Return the job."""
         readings = read_text(self.log) if self.log else ()
         if metrics := self.request.metrics:
             readings = (*readings, read_stream(io.BytesIO(self.log.encode()), "log", metrics))
+        if goodput := self.request.goodput:
+            reads = {"log": read_events(io.BytesIO(self.log.encode()), goodput)}
+            readings = (*readings, of_reads(reads))
+        readings = (*readings, *self.readings)
         facts = NodeFacts(file="(nodes)", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=self.nodes)
         return Job(request=self.request, ended=self.ended, readings=(*readings, *([facts] if self.nodes else [])))
 
@@ -188,6 +198,8 @@ EIGHT = Request(job="job", shape=Shape(pods=8, gpus=1))
 MLPERF = Request(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
 A100 = Request(job="job", profile="dgx-a100")
 OWN = ANY.model_copy(update={"metrics": (Metric(name="rate", pattern=r"rate (\d+)", at_least=100),)})
+TRAINING = ANY.model_copy(update={"goodput": GoodputLines(step=r"step (\d+)", at_least=0.5)})
+STEPS = "".join(f"2026-01-01T00:00:{second:02d}Z step {second}\n" for second in range(1, 6))
 NODES = DGX.model_copy(
     update={
         "devices": HCAS,
@@ -243,6 +255,11 @@ _WRITTEN: Mapping[str, Case] = {
     "complete-logs": changes(ANY, VECTOR_ADD, ("Test PASSED\nDone\n", ""), status=Status.MISSING),
     "no-failure-lines": pair(TABLE, f"{TABLE}mpirun noticed that process rank 1 exited on signal 9 (Killed).\n", TWO),
     "metrics-printed": pair("rate 120\n", "no rate\n", OWN, Status.MISSING, lines=False),
+    "goodput": pair(STEPS, STEPS.replace("00:00:05Z step 5", "00:00:55Z step 5"), TRAINING),
+    "ranks-in-step": Case(
+        Side("", ANY, readings=(dump(0, 40), dump(1, 40))),
+        Side("", ANY, readings=(dump(0, 40), dump(1, 39))),
+    ),
     "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
     "transport-within-a-node": pair(document("h100/nvlink.txt"), document("h100/socket.txt"), PAIR),

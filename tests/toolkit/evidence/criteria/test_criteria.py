@@ -28,7 +28,7 @@ from toolkit.evidence.judge import evaluate
 from toolkit.evidence.tools import EXCUSES, PARSERS
 from toolkit.evidence.verdict import Request, Shape, Status
 
-TOOLS = {parser.tool for parser in PARSERS} | {"nccl", "node-facts"}
+TOOLS = {parser.tool for parser in PARSERS} | {"nccl", "node-facts", "flight-recorder"}
 
 
 def test_every_criterion_has_a_pair() -> None:

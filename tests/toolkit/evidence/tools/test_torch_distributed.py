@@ -5,8 +5,10 @@ import pytest
 from tests.support.mutated import read_text
 from tests.support.wordings import Wording, wordings
 from tests.toolkit.evidence.criteria.cases import ANY, TWO, judged
-from toolkit.evidence.tools.torch_distributed.model import TorchDistributed
-from toolkit.evidence.verdict import Ended, Status, Verdict
+from toolkit.evidence.judge import evaluate
+from toolkit.evidence.tools.torch_distributed import CRITERIA
+from toolkit.evidence.tools.torch_distributed.model import TorchDistributed, root_causes
+from toolkit.evidence.verdict import Ended, Job, Status, Verdict
 
 _RUN = "WorkNCCL(SeqNum=8, OpType=ALLREDUCE, TensorShape=[1], Timeout(ms)=1800000) ran for 1800410 milliseconds"
 _TABLE = """torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
@@ -136,3 +138,32 @@ def test_a_failure_is_read_wherever_it_stands() -> None:
     assert _read(noise + failure).timed_out[0].rank == 3
     labelled = "".join(f"{number}: {failure.replace('rank3', f'rank{number}')}" for number in (3, 4))
     assert [row.rank for row in _read(labelled).timed_out] == [3, 4]
+
+
+def test_of_several_pods_what_failed_first_is_the_root_cause() -> None:
+    """Each torchrun names its own first failure: times decide, and what torchrun or the watchdog ended comes after."""
+    other = (
+        _TABLE.replace("train-1", "train-0").replace("09:41:1", "09:41:0").replace("exitcode  : -9", "exitcode  : -15")
+    )
+    tables = [read_text(table.replace("rank      : 9", "rank      : 1")) for table in (_TABLE, other)]
+    job = Job(request=ANY, ended=Ended.FAILED, readings=tuple(reading for table in tables for reading in table))
+    verdict = evaluate(CRITERIA[0], job)
+    assert verdict is not None
+    assert verdict.measured.startswith("rank 1 on train-0 exited with 1; ")
+    aborted = other.replace("exitcode  : 1 ", "exitcode  : -6 ")
+    assert [row.rank for row in root_causes(_read(aborted).exits)] == [9]
+    assert [row.code for row in root_causes([row.model_copy(update={"time": "t"}) for row in _read(_TABLE).exits])] == [
+        -9
+    ]
+
+
+@pytest.mark.parametrize("head", ["[Rank {0}]", "[PG ID 0 PG GUID 0(default_pg) Rank {0}]"])
+def test_a_rank_that_waits_in_what_others_completed_is_named(head: str) -> None:
+    """Its operation has a lower number than theirs; of all in one operation none is."""
+    line = f"[rank{{0}}]:[E506 09:41:10.2 ProcessGroupNCCL.cpp:629] {head} Watchdog caught collective operation "
+    line += f"timeout: {_RUN} before timing out.\n"
+    later = line.replace("SeqNum=8", "SeqNum=9")
+    log = later.format(0) + later.format(1) + line.format(2)
+    named = "rank 2 waits in operation 8, which those that wait in 9 have completed; "
+    assert _together(log).measured.startswith(named)
+    assert "completed" not in _together(line.format(0) + line.format(1)).measured

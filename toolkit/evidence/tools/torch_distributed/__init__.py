@@ -2,11 +2,18 @@
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, closing_proofs, readings_of
-from toolkit.evidence.tools.torch_distributed.model import Exit, Meeting, TorchDistributed, ranks_behind
+from toolkit.evidence.tools.torch_distributed.model import (
+    Exit,
+    Meeting,
+    TorchDistributed,
+    left_waiting,
+    ranks_behind,
+    root_causes,
+)
 from toolkit.evidence.tools.torch_distributed.parser import TorchDistributedParser
 from toolkit.evidence.verdict import Ended, Job, Proof, Shape, Status
 from toolkit.evidence.wording import listed
@@ -21,7 +28,10 @@ _OPERATIONS = 3
 
 def _together(job: Job) -> Outcome | None:
     readings = readings_of(job, TorchDistributed)
-    facts = [fact for reading in readings for fact in _facts(reading)]
+    roots = root_causes([row for reading in readings for row in reading.exits])
+    # What failed first may be in another pod's log.
+    readings.sort(key=lambda reading: not any(row in reading.exits for row in roots))
+    facts = [fact for reading in readings for fact in _facts(reading, roots)]
     facts += [fact for reading in readings for fact in _silent(reading, job.request.shape)]
     if not facts:
         ended = [reading for reading in readings if reading.succeeded]
@@ -32,7 +42,7 @@ def _together(job: Job) -> Outcome | None:
     return Outcome(status, "; ".join(dict.fromkeys(text for text, _ in facts)), proofs=proofs)
 
 
-def _facts(reading: TorchDistributed) -> Iterator[tuple[str, Proof]]:
+def _facts(reading: TorchDistributed, roots: Sequence[Exit]) -> Iterator[tuple[str, Proof]]:
     """Yield what failed, the most telling first, with the line that shows it."""
 
     def at(line: int) -> Proof:
@@ -45,7 +55,9 @@ def _facts(reading: TorchDistributed) -> Iterator[tuple[str, Proof]]:
             f"PyTorch names {plural(len(named.ranks), 'rank')} as behind: {listed(map(str, named.ranks))}",
             at(named.line),
         )
-    for exited in sorted(reading.exits, key=lambda row: not row.first)[:_SHOWN]:
+    for waiting in left_waiting(reading.timed_out):
+        yield str(waiting), at(waiting.line)
+    for exited in sorted(reading.exits, key=lambda row: (row not in roots, not row.first))[:_SHOWN]:
         yield _exit(exited), at(exited.line)
     for row in reading.meetings[:_SHOWN]:
         yield _meeting(row), at(row.line)

@@ -39,7 +39,8 @@ STARTS = (
 """How a line begins that may be the first: the parser decides."""
 
 TIMED_OUT = re.compile(
-    r"(?:\[(?:PG [^\]]{0,200} )?Rank (?P<rank>\d+)\] )?Watchdog caught collective operation timeout: "
+    r"(?:\[(?:PG (?:ID \d+ PG GUID )?(?P<group>[^\]]{0,200}) )?Rank (?P<rank>\d+)\] )?"
+    r"Watchdog caught collective operation timeout: "
     r"WorkNCCL\(SeqNum=(?P<work>\d+), OpType=(?P<operation>\w+)(?:,.{0,400}?\) ran for (?P<ms>\d+) milliseconds)?"
 )
 PROGRESS = re.compile(

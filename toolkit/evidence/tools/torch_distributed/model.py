@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from toolkit.evidence.model import Reading, Record, Unread
+from toolkit.evidence.wording import listed
 
 
 class TimedOut(Record):
@@ -16,6 +17,9 @@ class TimedOut(Record):
     work: int = Field(description="number of the operation in its process group")
     operation: str = Field(description="e.g. ALLREDUCE")
     seconds: float | None = Field(description="that it ran; None: not printed")
+    group: str = Field(
+        default="", description="of the process group, as printed; empty: releases before 2.2 print none"
+    )
 
 
 class Progress(Record):
@@ -54,6 +58,7 @@ class Exit(Record):
     rank: int | None = Field(description="None: no table")
     local_rank: int
     host: str | None = None
+    time: str | None = Field(default=None, description="as printed, by the clock of its pod; None: no table")
     code: int = Field(description="exit status; negative: the signal that ended it")
     first: bool = Field(description="whether torchrun names it as the root cause")
 
@@ -81,6 +86,58 @@ class TorchDistributed(Reading):
             "failed processes": len(self.exits),
         }
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no failure"
+
+
+AGENT_ENDED, WATCHDOG_ENDED = -15, -6
+"""Exit codes that follow another failure: torchrun ends the others, the watchdog a process that waited in vain."""
+
+
+def root_causes(exits: Sequence[Exit]) -> tuple[Exit, ...]:
+    """Return what failed first of all pods: each torchrun knows the times of its own processes alone.
+
+    A process that torchrun or the watchdog ended comes after one that failed by itself in the same second. Without
+    times it is what each torchrun names.
+    """
+    own = [row for row in exits if row.code != AGENT_ENDED] or list(exits)
+    timed = [row for row in own if row.time is not None]
+    if not timed:
+        return tuple(row for row in own if row.first)
+    first = min(timed, key=lambda row: (row.time or "", row.code == WATCHDOG_ENDED, not row.first))
+    return (first,)
+
+
+class Waiting(NamedTuple):
+    """Ranks that wait in an operation that others of their group have completed."""
+
+    ranks: tuple[int, ...]
+    work: int
+    others: int
+    """The lowest number in which those wait."""
+    line: int
+
+    def __str__(self) -> str:
+        """Return who waits in what."""
+        who = "rank {} waits" if len(self.ranks) == 1 else "ranks {} wait"
+        what = f"in operation {self.work}, which those that wait in {self.others} have completed"
+        return f"{who.format(listed(map(str, self.ranks)))} {what}"
+
+
+def left_waiting(rows: Sequence[TimedOut]) -> tuple[Waiting, ...]:
+    """Return the ranks whose operation timed out that others of their process group had completed.
+
+    A rank that is named waits: where all wait in the same operation, the culprit is one that is not named at all.
+    """
+    groups: dict[str, list[TimedOut]] = defaultdict(list)
+    for row in rows:
+        if row.rank is not None:
+            groups[row.group].append(row)
+    waiting = []
+    for named in groups.values():
+        numbers = sorted({row.work for row in named})
+        ranks = tuple(sorted({row.rank for row in named if row.rank is not None and row.work == numbers[0]}))
+        if len(numbers) > 1 and len(ranks) < len({row.rank for row in named}):
+            waiting.append(Waiting(ranks, numbers[0], numbers[1], named[0].line))
+    return tuple(waiting)
 
 
 class Behind(NamedTuple):

@@ -93,6 +93,7 @@ class TorchDistributedParser(Parser):
             work=int(match["work"]),
             operation=match["operation"],
             seconds=int(match["ms"]) / 1000 if match["ms"] else None,
+            group=(match["group"] or "").strip(),
             line=line.number,
         )
         if len(self._timed_out) < _MOST:
@@ -194,6 +195,7 @@ class TorchDistributedParser(Parser):
             rank=rank,
             local_rank=int(ranked["local"]),
             host=self._row.get("host"),
+            time=self._row.get("time"),
             code=int(code["code"]),
             first=self._first,
             line=line.number,
