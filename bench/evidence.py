@@ -4,7 +4,8 @@
 
 The log is written first, into a folder that is removed again: a program's communicators, with a table at the end. More
 logs, of a quarter of its size, are read after it: the same behind the times of kubectl, runs of nccl-tests one after
-another, and logs of trainings, one of them with and without metrics. `bench/large_logs.py` describes and writes them.
+another, and logs of trainings, one of them with and without metrics; the goodput of trainings is read from logs of the
+whole size. `bench/large_logs.py` describes and writes them.
 Processes are measured by processor time, because the machine may be busy: beside grep with the start of Python, else
 the reading alone. Every figure is of this run on this machine; none is stored.
 """
@@ -21,6 +22,7 @@ from typing import NamedTuple
 
 from bench import large_logs
 from bench.figures import judge, print_machine, run
+from core.goodput import GoodputLines
 from core.metric import Metric
 from toolkit.cli.shared.console import console
 
@@ -30,7 +32,8 @@ MIB = 1 << 20
 LEAST_MB_PER_SECOND = 200.0
 TIMES_GREP = 1.5
 MOST_MEMORY_MIB = 200.0
-LEAST_TRAINING, LEAST_TIMED = 100.0, 200.0
+LEAST_TRAINING, LEAST_TIMED, LEAST_GOODPUT = 100.0, 200.0, 100.0
+_GOODPUT = GoodputLines(step=r"step (\d+)", started=r"starts \d+ ranks", resumed=r"resumed at (\d+)")
 _METRICS = (
     Metric(name="throughput", pattern=r"throughput: ([\d.,]+) samples/s", value="median", warm_up=2),
     Metric(name="loss", pattern=r"loss (\S+)", better="lower"),
@@ -44,13 +47,17 @@ class Other(NamedTuple):
     parts: Iterator[str]
     least: float | None = None
     metrics: bool = False
+    goodput: bool = False
+    """Whether its goodput is read alone, from a log of the whole size."""
 
 
 def main() -> int:
     """Measure, print, and return 0 if the goals were reached."""
     arguments = _arguments()
     if arguments.read is not None:
-        print(json.dumps(_read(arguments.read, _METRICS if arguments.metrics else ())))  # noqa: T201 - for the process above
+        metrics = _METRICS if arguments.metrics else ()
+        figures = _read_goodput(arguments.read) if arguments.goodput else _read(arguments.read, metrics)
+        print(json.dumps(figures))  # noqa: T201 - for the process above
         return 0
     with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
         return 0 if _measure(Path(folder), arguments.size, arguments.runs) else 1
@@ -62,6 +69,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="repetitions; the median counts")
     parser.add_argument("--read", type=Path, help="read that file, in this process")
     parser.add_argument("--metrics", action="store_true", help="with metrics, too")
+    parser.add_argument("--goodput", action="store_true", help="its goodput alone")
     return parser.parse_args()
 
 
@@ -86,8 +94,8 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     good &= judge("peak memory, MiB", summary["memory_mib"], MOST_MEMORY_MIB)
     log.unlink()
     for other in _other_logs():
-        log = _write(folder / "other.log", size * MIB // 4, other.parts)
-        options = ["--metrics"] if other.metrics else []
+        log = _write(folder / "other.log", size * MIB // (1 if other.goodput else 4), other.parts)
+        options = ["--metrics"] if other.metrics else ["--goodput"] if other.goodput else []
         rows = [json.loads(run(*READ, log, *options).output) for _ in range(runs)]
         rate = log.stat().st_size / MB / statistics.median(row["seconds"] for row in rows)
         if other.least is None:
@@ -115,6 +123,18 @@ def _read(log: Path, metrics: Sequence[Metric]) -> dict[str, float]:
     }
 
 
+def _read_goodput(log: Path) -> dict[str, float]:
+    from toolkit.evidence.goodput.reading import read_logs  # noqa: PLC0415 - the other process does not need it
+
+    before = time.process_time()
+    goodput = read_logs([log], _GOODPUT)
+    return {
+        "seconds": time.process_time() - before,
+        "steps": goodput.steps,
+        "interruptions": len(goodput.interruptions),
+    }
+
+
 def _write(path: Path, size: int, parts: Iterator[str], end: str = "") -> Path:
     with path.open("w") as file:
         while file.tell() < size:
@@ -134,6 +154,9 @@ def _other_logs() -> Iterator[Other]:
     yield Other("the same with kubectl's times", large_logs.timed(large_logs.pytorch()), LEAST_TRAINING)
     yield Other("PyTorch of 8 ranks, with two metrics", large_logs.pytorch(), metrics=True)
     yield Other("other words in every line", large_logs.words())
+    yield Other("goodput of a rank's step lines", large_logs.restarted(), LEAST_GOODPUT, goodput=True)
+    eight = large_logs.timed(large_logs.pytorch())
+    yield Other("goodput of PyTorch of 8 ranks, with kubectl's times", eight, LEAST_GOODPUT, goodput=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ write, among some lines of other programs.
 import itertools
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 from core.hardware.measured import REDPAPER_MACHINE
 from core.hardware.profiles import profile
@@ -68,6 +69,25 @@ def pytorch() -> Iterator[str]:
             f"loss {7 / (1 + step / 1000):.4f} lr 1.00e-03 throughput: {4000 + step * rank % 99 / 10:.1f} samples/s\n"
             for rank in range(8)
         )
+
+
+def restarted() -> Iterator[str]:
+    """Yield the step lines of rank 0 behind kubectl's times, a step a second, with a restart every 50,000 steps."""
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    second, step = 0, 0
+    while True:
+        if second % 50_000 == 0:
+            step = max(step - 500, 0)
+            yield f"{_stamp(begin, second)} starts 8 ranks\n{_stamp(begin, second + 60)} resumed at {step}\n"
+            second += 60
+        step, second = step + 1, second + 1
+        figures = f"{4000 + step % 97 / 10:.1f} images/s, loss {7 / (1 + step / 1000):.3f}"
+        yield f"{_stamp(begin, second)} step {step}: {figures}\n"
+
+
+def _stamp(begin: datetime, second: int) -> str:
+    """Return a time as kubectl prints it; within a second it varies by some milliseconds."""
+    return f"{begin + timedelta(seconds=second):%Y-%m-%dT%H:%M:%S}.{second * 7919 % 10_000:06d}482Z"
 
 
 def dllogger() -> Iterator[str]:
