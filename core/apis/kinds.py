@@ -192,6 +192,9 @@ RESOURCE_CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims"
 RESOURCE_CLAIM_TEMPLATE = Kind("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates")
 DEVICE_CLASS = Kind("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", "Cluster")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains")
+COMPUTE_DOMAIN_CLIQUE = Kind("resource.nvidia.com", "v1beta1", "ComputeDomainClique", "computedomaincliques")
+RESOURCE_SLICE = Kind("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", "Cluster")
+GPU_CLUSTER = Kind("nvidia.com", "v1alpha1", "GPUCluster", "gpuclusters", "Cluster")
 NETWORK_ATTACHMENT_DEFINITION = Kind(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )

@@ -29,6 +29,8 @@ REGISTRIES_DOWN = PREFIX + "registries-down"
 """On nodes, by users and tests: the registries that the node does not reach, as JSON, e.g. ["quay.io"]."""
 PULL_SECONDS = PREFIX + "pull-seconds"
 """On nodes, by users and tests: the seconds that the images of a pod take to pull; without it, none."""
+NVLINK_CLIQUE = PREFIX + "nvlink-clique"
+"""On nodes whose GPUs have NVLink to those of other nodes: the UUID of their NVLink domain, a dot, and the clique."""
 MIG_CONFIG = PREFIX + "mig-config"
 """On nodes: how the GPUs are divided; they keep it when the manager's pod goes."""
 
@@ -55,6 +57,9 @@ RDMA_CONFIG = PREFIX + "rdma-config"
 """On the pods of RDMA and SR-IOV plugins: the resources of the configuration that was read at the start, as JSON."""
 RDMA_DEVICES = PREFIX + "rdma-devices"
 """On the pods of RDMA plugins: resource -> interfaces of the node that its configuration names, as JSON."""
+
+DEVICES = PREFIX + "devices"
+"""On pods with claims: the devices that drivers prepared for them, as JSON (`actors/pod_devices.py`)."""
 
 READY = "ready"
 DONE = "done"

@@ -32,6 +32,10 @@ class NodeSpec(Model):
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     taints: tuple[Mapping[str, str], ...] = Field(default=(), description="as whoever made the machine gave them")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along")
+    nvlink_domain: str | None = Field(
+        default=None,
+        description="rack over whose NVLink switches its GPUs reach those of other nodes; None: they do not",
+    )
 
     @property
     def hardware(self) -> Profile | None:

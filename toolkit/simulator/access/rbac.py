@@ -66,6 +66,8 @@ KUBELET = Identity(
         Rule(("",), ("pods",), ("delete",)),
         Rule(("",), ("configmaps", "secrets", "persistentvolumes", "persistentvolumeclaims"), READ),
         Rule((kinds.NETWORK_CONFIG.group,), (kinds.NETWORK_CONFIG.plural,), READ),
+        Rule((kinds.RESOURCE_CLAIM.group,), (kinds.RESOURCE_CLAIM.plural,), ("get",)),
+        Rule((kinds.RESOURCE_SLICE.group,), (kinds.RESOURCE_SLICE.plural,), ("list", "delete")),
         Rule(("",), ("serviceaccounts",), READ),
         Rule(("",), ("serviceaccounts/token",), ("create",)),
         Rule(("", "events.k8s.io"), ("events",), ("create", "update", "patch")),

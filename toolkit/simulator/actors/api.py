@@ -84,10 +84,10 @@ class Api:
                 return None
             raise
 
-    def list(self, kind: Kind, namespace: str | None = None, selector: str = "") -> Object:
-        """Return the list object of a kind, of one namespace or all, by label selector."""
-        query = {"labelSelector": selector} if selector else {}
-        return self._call("list", kind, namespace, query=query)
+    def list(self, kind: Kind, namespace: str | None = None, selector: str = "", fields: str = "") -> Object:
+        """Return the list object of a kind, of one namespace or all, by label selector and field selector."""
+        selectors = {"labelSelector": selector, "fieldSelector": fields}
+        return self._call("list", kind, namespace, query={name: text for name, text in selectors.items() if text})
 
     def create(
         self, kind: Kind, body: Object, namespace: str | None = None, *, sub: str = "", name: str = ""
@@ -98,6 +98,11 @@ class Api:
     def patch(self, kind: Kind, name: str, body: Object, namespace: str | None = None, *, sub: str = "") -> Object:
         """Merge `body` into an object (JSON merge patch: null removes)."""
         return self._call("patch", kind, namespace, name, sub=sub, body=body)
+
+    def replace(self, kind: Kind, body: Object) -> Object:
+        """Write a whole object as it is read; raise ApiError (`conflict`) where another has written it since."""
+        meta = body["metadata"]
+        return self._call("update", kind, meta.get("namespace"), meta["name"], body=body)
 
     def annotate(
         self, kind: Kind, name: str, annotations: dict[str, str | None], namespace: str | None = None
@@ -169,7 +174,7 @@ class Api:
         body: Object | None = None,
         content: str | None = None,
     ) -> urllib3.BaseHTTPResponse:
-        method = {"create": "POST", "patch": "PATCH", "delete": "DELETE"}.get(verb, "GET")
+        method = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}.get(verb, "GET")
         response = self._client.open(
             method,
             kind.path(namespace, name, sub),

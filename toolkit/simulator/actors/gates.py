@@ -8,12 +8,17 @@ from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.scale_operator import core_fault, core_waits_for_driver
 
+_PRESTART = "kubelet-plugin-prestart.sh"
+"""What the chart of NVIDIA's driver for claims has the plugin's pod run first: it searches for the GPUs' driver."""
+
 
 def waits(pod: Object, runtime: Runtime) -> bool:
     """Return whether an init container of the pod has still to wait."""
     if launcher.waits_for_workers(pod, runtime) or core_waits_for_driver(pod, runtime):
         return True
     running = runtime.running_on(pods.node_name(pod))
+    if _prestarts(pod) and not _driver(pod, running, runtime):
+        return True
     validations = {
         container["name"]
         for container in pod["spec"].get("initContainers") or []
@@ -32,6 +37,15 @@ def fault(pod: Object, runtime: Runtime) -> str | None:
         return None
     node = runtime.nodes.get(pods.node_name(pod))
     return gpus.driver_fault(runtime.profile(node), pod) if node else None
+
+
+def _prestarts(pod: Object) -> bool:
+    """Return whether an init container searches for the GPUs' driver, and ends once it has found it."""
+    return any(
+        pods.basename(container.get("image", "")) in images.DRA_DRIVERS
+        and _PRESTART in " ".join(container.get("command") or [])
+        for container in pod["spec"].get("initContainers") or []
+    )
 
 
 def _driver(pod: Object, running: list[Object], runtime: Runtime) -> bool:

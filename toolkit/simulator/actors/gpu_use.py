@@ -4,7 +4,7 @@ import re
 
 from core.apis import names as platform
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import job_inputs, launcher
+from toolkit.simulator.actors import job_inputs, launcher, pod_devices
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.launcher import together
 from toolkit.simulator.actors.runtime import Runtime
@@ -42,7 +42,7 @@ def holders(machine: Machine, runtime: Runtime) -> dict[int, Object]:
     """Return GPU -> the pod that has it, of those that run on a machine."""
     pod_of_gpu: dict[int, Object] = {}
     for pod in runtime.running_on(machine.name):
-        if platform.GPU_RESOURCE in pods.limits(pod):
+        if platform.GPU_RESOURCE in pods.limits(pod) or pod_devices.gpus(pod, admin=False):
             pod_of_gpu |= dict.fromkeys(job_inputs.worker(pod, machine, runtime).gpus, pod)
     return pod_of_gpu
 

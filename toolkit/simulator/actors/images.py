@@ -16,6 +16,8 @@ FEATURE_DISCOVERY = "gpu-feature-discovery"
 SHARING_DAEMON = "mps-control-daemon"
 """Likewise the one by which several processes share a GPU at the same time."""
 GPU_EXPORTERS = frozenset({"dcgm-exporter"})
+DRA_DRIVERS = frozenset({"dra-driver-nvidia-gpu", "k8s-dra-driver-gpu"})
+"""Of the chart of kubernetes-sigs and of GPU Operator 26.7; the command says which of its programs a container runs."""
 GPU_TOOLKITS = frozenset({"container-toolkit"})
 GPU_VALIDATORS = frozenset({"gpu-operator-validator"})
 GPU_OPERATORS = frozenset({"gpu-operator"})

@@ -10,7 +10,7 @@ from core.apis import names as platform
 from core.apis.quantity import amount
 from core.hardware.profiles import Profile
 from toolkit.simulator import names, pods
-from toolkit.simulator.actors import gpus, images, launcher, multus
+from toolkit.simulator.actors import gpus, images, launcher, multus, pod_devices
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.launcher import together
 from toolkit.simulator.actors.runtime import Runtime
@@ -193,10 +193,15 @@ def _script_variables(pod: Object) -> dict[str, str]:
 
 
 def _gpus(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[int, ...]:
-    """Return the GPUs that the kubelet gave a pod, of those that the pods of the node share out; any are as good."""
+    """Return the GPUs that the kubelet gave a pod: those of its claims, else of those that the plugin shares out.
+
+    Of the latter any are as good.
+    """
     if here.profile is None:
         return ()
-    if any(limit.startswith(platform.MIG_PREFIX) for limit in pods.limits(pod)):
+    if claimed := pod_devices.gpus(pod):
+        return claimed
+    if pod_devices.has_instance(pod) or any(limit.startswith(platform.MIG_PREFIX) for limit in pods.limits(pod)):
         return (0,)  # of an instance CUDA sees one device
     requests = {_name(other): _limit(other, platform.GPU_RESOURCE) for other in (*running, pod)}
     free = [*range(here.profile.gpus)]

@@ -18,6 +18,7 @@ from toolkit.simulator.actors import (
     launcher,
     multus,
     pulls,
+    resource_claims,
     training_runs,
     volumes,
     workload,
@@ -27,6 +28,8 @@ from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.job_inputs import launched
 from toolkit.simulator.actors.multus import NetworkError, Networks
 from toolkit.simulator.actors.podlogs import PodLogs
+from toolkit.simulator.actors.resource_claims import ResourceClaims
+from toolkit.simulator.actors.resource_drivers import PrepareError
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.actors.suite_runner import SuiteRunners
 from toolkit.simulator.actors.training_runs import TrainingRuns
@@ -45,6 +48,7 @@ class Kubelet:
     def __init__(self, runtime: Runtime, logs: PodLogs) -> None:
         self._runtime = runtime
         self._logs = logs
+        self._claims = ResourceClaims(runtime)
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
         self._suites = SuiteRunners(runtime, self._loop.add)
         self._trainings = TrainingRuns(runtime, logs)
@@ -60,6 +64,7 @@ class Kubelet:
     def start(self) -> None:
         """Start; the runtime's caches must be in."""
         self._loop.start()
+        self._claims.start()
         self._runtime.pods.on_change(self._pod_changed)
         for cache in self._runtime.caches[2:]:
             cache.on_change(lambda *_: self._wake())
@@ -100,7 +105,7 @@ class Kubelet:
         changes = {name: value for name, value in annotations.items() if have.get(name) != value}
         again = training_runs.TICK if self._trainings.goes_on(pod) else None
         if not changes:
-            return again
+            return resource_claims.AGAIN if resource_claims.has_to_prepare(pod) else again
         try:
             self._runtime.kubelet.annotate(kinds.POD, name, changes, namespace)
         except ApiError as error:
@@ -151,6 +156,7 @@ class Kubelet:
             if joined is None:
                 return {}
             annotations |= joined
+            pod = resource_claims.with_devices(pod, joined.get(names.DEVICES))
         if pod["spec"].get("initContainers"):
             self._waiting[key] = "" if launcher.is_launcher(pod) else pods.node_name(pod)
             if gates.waits(pod, self._runtime):
@@ -211,16 +217,22 @@ class Kubelet:
         return devices.ports(self._runtime.profile(node), node)[1] if node else set()
 
     def _sandbox(self, key: Key, pod: Object) -> dict[str, str | None] | None:
-        """Return the network status of the pod, None while volumes or networks are missing."""
+        """Return the pod's network status and devices, None while volumes, claims or networks are missing."""
         if trouble := volumes.missing(pod, self._runtime):
             self._record_event(key, pod, "FailedMount", trouble[0])
+            return None
+        try:
+            devices = self._claims.prepare(pod)
+        except PrepareError as error:
+            self._record_event(key, pod, resource_claims.EVENT, str(error))
             return None
         try:
             joined = self._networks.join(pod)
         except NetworkError as error:
             self._record_event(key, pod, "FailedCreatePodSandBox", _no_sandbox(pod, str(error)))
             return None
-        return {multus.STATUS: joined} if joined else {}
+        added = {multus.STATUS: joined, names.DEVICES: devices}
+        return {name: text for name, text in added.items() if text}
 
     def _record_event(self, key: Key, pod: Object, reason: str, why: str, kind: str = "Warning") -> None:
         if self._last_event.get(key) == why:

@@ -17,6 +17,7 @@ from toolkit.simulator import names, pods
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server
 from toolkit.simulator.actors.informer import Informer, Key
+from toolkit.simulator.actors.resource_drivers import ResourceDriver
 from toolkit.simulator.api import Kubeconfig, read_kubeconfig
 from toolkit.simulator.performance.job import POD_MTU
 from toolkit.simulator.state import MpiGeneration
@@ -51,6 +52,7 @@ class Runtime:
     """Caches with the kubelet identity, and access with others: one API server, one connection pool.
 
     `listening` has the programs that pods serve others with: address and port of the pod -> port on loopback.
+    `resource_drivers` has the drivers for dynamic resource allocation whose plugins run: node and name -> the driver.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -58,6 +60,7 @@ class Runtime:
         self.server = Server(self._kubeconfig("kubelet"))
         self.kubelet = self.identity("kubelet")
         self.listening: dict[tuple[str, int], int] = {}
+        self.resource_drivers: dict[tuple[str, str], ResourceDriver] = {}
         self._bound: dict[str, dict[Key, Object]] = {}
         self.pods = Informer(self.kubelet, kinds.POD, self._index, trim=_without_managed_fields)
         self.nodes = Informer(self.kubelet, kinds.NODE, trim=_without_managed_fields)
@@ -122,6 +125,10 @@ class Runtime:
     def bound_to(self, node: str) -> list[Object]:
         """Return the pods of a node, in whatever state."""
         return list(self._bound.get(node, {}).values())
+
+    def present_on(self, node: str) -> list[Object]:
+        """Return the pods of a node that have not ended."""
+        return [pod for pod in self.bound_to(node) if not pods.ended(pod)]
 
     def running_on(self, node: str) -> list[Object]:
         """Return the pods that run on a node."""

@@ -1,6 +1,7 @@
 """Nodes as they come up: CPU, memory and disk; no GPU, no rdma/*, no feature label before something makes them."""
 
 import json
+from uuid import NAMESPACE_DNS, uuid5
 
 from core.apis import kinds
 from core.apis.names import CPU_ARCHITECTURES, NODE_ROLE
@@ -10,7 +11,7 @@ from core.simulated import SIMULATED_BY
 from toolkit.simulator import manifests
 from toolkit.simulator.actors import kubelet_settings
 from toolkit.simulator.manifests import Manifest, manifest
-from toolkit.simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE
+from toolkit.simulator.names import HOST_DRIVER, MACHINE, NVLINK_CLIQUE, PORTS, PROFILE
 from toolkit.simulator.processes.ports import LOOPBACK
 from toolkit.simulator.state import NodeSpec
 
@@ -23,6 +24,8 @@ PLAIN_MEMORY_GIB = 32
 PODS = 250  # OpenShift's default per node
 EPHEMERAL_STORAGE_GIB = 400
 _KIB_PER_GIB = 1024**2
+CLIQUE = "32766"
+"""Number that every clique has here, as all GPUs of a rack are in one partition of its NVLink switches."""
 # Exempt from SCC admission, as the agents' own namespaces are by accounts of theirs.
 NAMESPACE = "openshift-infra"
 NAME = "node-agents"
@@ -55,6 +58,8 @@ def node(spec: NodeSpec) -> Manifest:
         annotations[PORTS] = json.dumps([port.model_dump(mode="json") for port in spec.ports])
     if spec.host_driver:
         annotations[HOST_DRIVER] = "true"
+    if spec.nvlink_domain:
+        annotations[NVLINK_CLIQUE] = clique(spec.nvlink_domain)
     labels = {
         "kubernetes.io/hostname": spec.name,
         **OPERATING_SYSTEM,
@@ -65,6 +70,11 @@ def node(spec: NodeSpec) -> Manifest:
     taints = [*([MASTER_TAINT] if masters and "worker" not in spec.roles else []), *map(dict, spec.taints)]
     rest = {"taints": taints} if taints else {}
     return manifest(kinds.NODE, spec.name, labels=labels, annotations=annotations, spec=rest)
+
+
+def clique(domain: str) -> str:
+    """Return the clique of a rack's GPUs as the driver names it: a UUID, which is invented, and a number."""
+    return f"{uuid5(NAMESPACE_DNS, domain)}.{CLIQUE}"
 
 
 def _architecture(machine: Profile | None) -> str:
