@@ -1,4 +1,4 @@
-"""GPUs by claims on a small simulated cluster: the real scheduler allocates what a simulated driver publishes."""
+"""GPUs by claims on a small simulated cluster: a GPUCluster, and the real scheduler that allocates its devices."""
 
 import json
 from collections.abc import Iterator
@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
 from core.apis import kinds
-from core.apis.names import GPU_NODE
-from tests.support import dra_chart
 from tests.support.clusters import running
 from tests.support.messages import has
+from tests.support.recorded import component
 from tests.support.user import User
+from toolkit.render.manifests import manifests
 from toolkit.simulator import pods
 from toolkit.simulator.actors import pod_devices
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
@@ -29,7 +30,17 @@ SPEC = ClusterSpec(
     openshift="4.21",
     mpi="v2beta1",
 )
-TEAM = "vision"
+TEAM, OPERATOR = "vision", "nvidia-gpu-operator"
+PACKAGE = OlmOperatorArgs(
+    namespace=OPERATOR, package="gpu-operator-certified", channel="v26.7", source="certified-operators"
+)
+FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""What Node Feature Discovery labels nodes with GPUs with."""
+
+
+def operator() -> None:
+    """Declare the subscription."""
+    OlmOperator("gpu-operator", PACKAGE)
 
 
 def template(name: str, count: int, device_class: str = "gpu.nvidia.com") -> dict[str, Any]:
@@ -58,16 +69,29 @@ def job(name: str, claims: str, pods_: int = 1) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[tuple[User, Layout]]:
-    """Run the cluster, with the driver's chart for GPUs and the tenant's templates."""
+    """Run the cluster, with the operator's GPUCluster and the tenant's templates."""
     with running(SPEC) as started:
         api = User.of(started.kubeconfig)
         for node in NODES:
-            api.patch(kinds.NODE, node, {"metadata": {"labels": {GPU_NODE: "true"}}})
-        team = manifest(kinds.NAMESPACE, TEAM)
-        for obj in (*dra_chart.objects(domains=False), team, template("gpus-4", 4), template("gpus-9", 9)):
-            api.eventually(partial(api.apply, dra_chart.kind_of(obj), obj))
-        api.eventually(lambda: {*NODES} == {*slices(api)})
+            api.patch(kinds.NODE, node, {"metadata": {"labels": FOUND}})
+        declared = [obj for obj in manifests(component(operator)) if obj["kind"] != "ClusterServiceVersion"]
+        for obj in sorted(declared, key=lambda obj: str(obj["kind"] != "Namespace")):
+            kind = kinds.find(obj["apiVersion"], obj["kind"])
+            assert kind is not None
+            api.eventually(partial(api.apply, kind, obj))
+        api.apply(kinds.NAMESPACE, manifest(kinds.NAMESPACE, TEAM))
+        for obj in (template("gpus-4", 4), template("gpus-9", 9)):
+            api.apply(kinds.RESOURCE_CLAIM_TEMPLATE, obj)
+        cluster = manifest(kinds.GPU_CLUSTER, "gpu-cluster", spec={"draDriver": {"computeDomains": {"enabled": False}}})
+        api.eventually(partial(api.apply, kinds.GPU_CLUSTER, cluster))
+        api.eventually(lambda: state(api) == "ready")
         yield api, Layout(started.home)
+
+
+def state(api: User) -> str:
+    """Return the state of the GPUCluster."""
+    status = api.get(kinds.GPU_CLUSTER, "gpu-cluster").get("status") or {}
+    return str(status.get("state"))
 
 
 def slices(api: User) -> dict[str, Any]:
@@ -79,6 +103,19 @@ def slices(api: User) -> dict[str, Any]:
 def of_job(api: User, name: str) -> list[dict[str, Any]]:
     """Return the pods of a Job."""
     return api.pods(TEAM, f"batch.kubernetes.io/job-name={name}")
+
+
+def test_a_gpu_cluster_makes_devices(cluster: tuple[User, Layout]) -> None:
+    """The plugin publishes both nodes' GPUs, and the validator's pods see one of each, which stays free for jobs."""
+    api, _ = cluster
+    assert {node: len(spec["devices"]) for node, spec in slices(api).items()} == dict.fromkeys(NODES, 8)
+    labels = pods.labels(api.get(kinds.NODE, NODES[0]))
+    assert labels["nvidia.com/gpu.deploy.dra-driver"] == "true"
+    assert labels["nvidia.com/gpu.deploy.driver"] == "pre-installed"
+    assert "nvidia.com/gpu.deploy.device-plugin" not in labels
+    for pod in api.pods(OPERATOR, "app=nvidia-dra-validator"):
+        (device,) = pod_devices.devices(pod)
+        assert device.admin
 
 
 def test_pods_get_the_devices_of_their_claims(cluster: tuple[User, Layout]) -> None:
@@ -121,3 +158,30 @@ def test_a_claim_for_more_than_a_node_has_waits(cluster: tuple[User, Layout]) ->
 
     api.eventually(waits)
     api.delete(kinds.JOB, "nine", TEAM)
+
+
+def test_a_gpu_cluster_and_a_policy_exclude_each_other(cluster: tuple[User, Layout]) -> None:
+    """Beside a ClusterPolicy the GPUCluster is not ready, in the operator's words; without it, it is again."""
+    api, _ = cluster
+    sections = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator")
+    spec = {**{key: {} for key in (*sections, "toolkit")}, "devicePlugin": {"enabled": False}}
+    api.apply(kinds.CLUSTER_POLICY, manifest(kinds.CLUSTER_POLICY, "gpu-cluster-policy", spec=spec))
+
+    def refused() -> bool:
+        status = api.get(kinds.GPU_CLUSTER, "gpu-cluster")["status"]
+        reasons = {entry["type"]: entry for entry in status["conditions"]}
+        return status["state"] == "notReady" and reasons["Error"]["reason"] == "PrerequisiteNotMet"
+
+    api.eventually(refused)
+    api.delete(kinds.CLUSTER_POLICY, "gpu-cluster-policy")
+    api.eventually(lambda: state(api) == "ready")
+
+
+def test_a_gpu_cluster_is_removed_with_all_it_made(cluster: tuple[User, Layout]) -> None:
+    """Pods with claims end while the plugin can still clean up; then classes and DaemonSets go."""
+    api, _ = cluster
+    api.delete(kinds.GPU_CLUSTER, "gpu-cluster")
+    api.eventually(lambda: api.find(kinds.GPU_CLUSTER, "gpu-cluster") is None)
+    api.eventually(lambda: not api.list(kinds.DEVICE_CLASS)["items"])
+    api.eventually(lambda: not api.list(kinds.DAEMON_SET, OPERATOR)["items"])
+    api.eventually(lambda: not api.list(kinds.RESOURCE_CLAIM)["items"])

@@ -12,6 +12,7 @@ from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.controllers import Controller
+from toolkit.simulator.actors.gpu_cluster_operator import GpuClusterOperator
 from toolkit.simulator.actors.gpu_operator import GpuOperator
 from toolkit.simulator.actors.podactor import PodActor
 from toolkit.simulator.actors.podlogs import PodLogs
@@ -23,13 +24,17 @@ ASSETS = "opt/gpu-operator"
 SYSTEM = "host-etc/os-release"
 """Where its pod mounts the node's file, likewise."""
 TOOL, FILES = GPU_OPERATOR_TOOLS
+EARLIER = ("v25.", "v26.3.")
+"""How the tags of versions begin that know no GPUCluster."""
 _REAL = f"v{GPU_OPERATOR.rpartition('.')[0]}."
 
 
 def operator(runtime: Runtime, logs: PodLogs, pod: Object) -> PodActor:
     """Return the operator of a pod: the real one where its image is of a version that there is one of."""
     _, _, tag = pods.image(pod).rpartition(":")
-    return (GpuController if tag.startswith(_REAL) else GpuOperator)(runtime, logs, pod)
+    if tag.startswith(_REAL):
+        return GpuController(runtime, logs, pod)
+    return (GpuOperator if tag.startswith(EARLIER) else GpuClusterOperator)(runtime, logs, pod)
 
 
 class GpuController(Controller):

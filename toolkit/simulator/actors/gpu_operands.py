@@ -238,24 +238,24 @@ def manifests(operand: Operand, namespace: str, spec: Object) -> grants.Grant:
         *grants.account(namespace, operand.daemon_set, (PRIVILEGED,)),
         *(wide if operand.nodes else []),
         (kind, body),
-        *(_scraped(namespace, spec) if operand.daemon_set == EXPORTER else []),
+        *(scraped(namespace, EXPORTER, spec) if operand.daemon_set == EXPORTER else []),
     ]
 
 
-def _scraped(namespace: str, spec: Object) -> grants.Grant:
-    """Return the exporter's Service, and where the policy wants it what the cluster's Prometheus finds it by."""
+def scraped(namespace: str, name: str, spec: Object) -> grants.Grant:
+    """Return an exporter's Service, and where its object wants it what the cluster's Prometheus finds it by."""
     ports = [{"name": METRICS_PORT, "port": 9400, "targetPort": 9400}]
     service = manifest(
         SERVICE,
-        EXPORTER,
+        name,
         namespace,
-        labels={"app": EXPORTER},
-        spec={"selector": {"app": EXPORTER}, "ports": ports},
+        labels={"app": name},
+        spec={"selector": {"app": name}, "ports": ports},
     )
     made: grants.Grant = [(SERVICE, service)]
     if not (((spec.get("dcgmExporter") or {}).get("serviceMonitor") or {}).get("enabled")):
         return made
-    selector = {"matchLabels": {"app": EXPORTER}}
+    selector = {"matchLabels": {"app": name}}
     endpoints = [{"port": METRICS_PORT, "path": "/metrics", "interval": "15s"}]
-    monitor = manifest(kinds.SERVICE_MONITOR, EXPORTER, namespace, spec={"selector": selector, "endpoints": endpoints})
-    return [*made, *grants.prometheus(namespace, f"{EXPORTER}-prometheus"), (kinds.SERVICE_MONITOR, monitor)]
+    monitor = manifest(kinds.SERVICE_MONITOR, name, namespace, spec={"selector": selector, "endpoints": endpoints})
+    return [*made, *grants.prometheus(namespace, f"{name}-prometheus"), (kinds.SERVICE_MONITOR, monitor)]

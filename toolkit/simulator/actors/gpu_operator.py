@@ -34,14 +34,17 @@ class GpuOperator(Operator):
     """Acts on the oldest ClusterPolicy alone, and on NVIDIADrivers where that leaves the drivers to them."""
 
     kind = kinds.CLUSTER_POLICY
-    watched = ((kind, None), (kinds.NVIDIA_DRIVER, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+    watched: tuple[tuple[kinds.Kind, str | None], ...] = (
+        *((kind, None), (kinds.NVIDIA_DRIVER, None)),
+        *((kinds.NODE, None), (kinds.DAEMON_SET, HERE)),
+    )
 
     def start(self) -> None:
         """Watch, with no NVIDIADriver applied yet."""
         self._driven: dict[str, tuple[str, int]] = {}
         super().start()
 
-    def reconcile(self) -> None:
+    def reconcile(self) -> float | None:
         """Label the nodes, and reconcile the DaemonSets of the policy and of NVIDIADrivers."""
         policies = self.objects(self.kind)
         for other in policies[1:]:
@@ -49,12 +52,21 @@ class GpuOperator(Operator):
         nodes = list(self.caches[kinds.NODE].items())
         spec = policies[0]["spec"] if policies else None
         drivers = self.objects(kinds.NVIDIA_DRIVER)
-        used = drivers if gpu_driver_objects.in_use(spec) else []
+        used = drivers if self.drives(spec) else []
         owners = gpu_driver_objects.owners(used, filter(has_gpu, nodes))
         self._label(nodes, spec, owners)
         self._drive(drivers, used, owners)
         if policies:
             self._install(policies[0], nodes)
+        return None
+
+    def drives(self, spec: Object | None) -> bool:
+        """Return whether NVIDIADrivers bring the drivers, and not the policy of this `spec`, if there is one."""
+        return gpu_driver_objects.in_use(spec)
+
+    def labels_of(self, node: Object, spec: Object | None, owner: str | None) -> dict[str, str | None]:
+        """Return what the operator's labels on a node become."""
+        return node_labels(node, spec, owner)
 
     def _drive(self, drivers: Iterable[Object], used: Iterable[Object], owners: Owners) -> None:
         """Make the DaemonSet of each NVIDIADriver with nodes; what is in conflict stays as it is."""
@@ -76,7 +88,7 @@ class GpuOperator(Operator):
 
     def _label(self, nodes: Iterable[Object], spec: Object | None, owners: Owners) -> None:
         for node in nodes:
-            labels = node_labels(node, spec, owners.by_node.get(node["metadata"]["name"]))
+            labels = self.labels_of(node, spec, owners.by_node.get(node["metadata"]["name"]))
             if any(pods.labels(node).get(name) != value for name, value in labels.items()):
                 self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": labels}})
 

@@ -43,6 +43,8 @@ class Definition:
     kind: Kind
     spec: Object
     older: tuple[Kind, ...] = ()
+    root: Object = field(default_factory=dict)
+    """What its schema has beside `spec` and `status`: further properties, and rules for the whole object."""
 
     def manifest(self) -> Object:
         """Return the CustomResourceDefinition, with a status subresource; it keeps unknown fields.
@@ -72,6 +74,9 @@ class Definition:
         """Tools that it is read from."""
         return ()
 
+    def _schema(self, properties: Object) -> Object:
+        return {"type": "object", **self.root, "properties": {**properties, **self.root.get("properties", {})}}
+
     def _version(self, kind: Kind) -> Object:
         status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         return {
@@ -79,7 +84,7 @@ class Definition:
             "served": True,
             "storage": kind == self.kind,
             "subresources": {"status": {}},
-            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": self.spec, "status": status}}},
+            "schema": {"openAPIV3Schema": self._schema({"spec": self.spec, "status": status})},
         }
 
 

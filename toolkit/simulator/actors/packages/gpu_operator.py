@@ -6,17 +6,21 @@ from core.apis import kinds
 from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
+from toolkit.simulator.actors.gpu_cluster_objects import OPERATOR_RULES
 from toolkit.simulator.actors.gpu_controller import FILES, operator
 from toolkit.simulator.actors.mig import MigManager
 from toolkit.simulator.actors.package import (
     COMMON,
     FLAG,
+    NUMBER,
     PRIVILEGED,
     TEXT,
     Bundle,
     Definition,
     Package,
     Published,
+    exactly,
+    list_of,
     operates,
     structure,
 )
@@ -24,9 +28,53 @@ from toolkit.simulator.actors.package import (
 SECTIONS = ("dcgm", "dcgmExporter", "devicePlugin", "gfd", "nodeStatusExporter", "operator", "toolkit")
 MODULE = {"type": "string", "enum": ["auto", "open", "proprietary"]}
 RDMA = structure({"enabled": FLAG, "useHostMofed": FLAG})
+_ROLES = (kinds.ROLE.group,)
+_STATUS = {"type": "string", "enum": ["Ready", "NotReady"], "default": "NotReady"}
+_DAEMON = exactly(
+    {"nodeName": TEXT, "ipAddress": TEXT, "cliqueID": TEXT, "index": NUMBER, "status": _STATUS},
+    *("nodeName", "ipAddress", "cliqueID"),
+)
+CLAIMS = (
+    Definition(
+        kinds.GPU_CLUSTER,
+        structure({name: structure() for name in ("draDriver", "dcgm", "dcgmExporter", "daemonsets")}, "draDriver"),
+        root={
+            "x-kubernetes-validations": [
+                {
+                    "rule": "self.metadata.name == 'gpu-cluster'",
+                    "message": "GPUCluster is a singleton, metadata.name must be 'gpu-cluster'",
+                }
+            ]
+        },
+    ),
+    Definition(
+        kinds.COMPUTE_DOMAIN,
+        exactly(
+            {
+                "numNodes": {**NUMBER, "minimum": 0, "default": 0},
+                "channel": exactly(
+                    {
+                        "allocationMode": {"type": "string", "enum": ["All", "Single"], "default": "Single"},
+                        "resourceClaimTemplate": exactly({"name": TEXT}, "name"),
+                    },
+                    "resourceClaimTemplate",
+                ),
+            },
+            "channel",
+        )
+        | {"x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}]},
+    ),
+    Definition(
+        kinds.COMPUTE_DOMAIN_CLIQUE,
+        exactly(),
+        root={"properties": {"daemons": list_of(_DAEMON)}},
+    ),
+)
+"""What is new in 26.7; the definitions of ComputeDomains are those of NVIDIA's driver for claims, v0.5.0."""
 BUNDLE = Bundle(
     versions=("gpu-operator-certified.v26.7.0",),
     definitions=(
+        *CLAIMS,
         Definition(
             kinds.CLUSTER_POLICY,
             structure(
@@ -73,6 +121,11 @@ BUNDLE = Bundle(
         # It gives the cluster's Prometheus the rights by which that finds the exporter.
         Rule(("",), ("services", "endpoints", "pods"), READ),
         Rule((kinds.SERVICE_MONITOR.group,), (kinds.SERVICE_MONITOR.plural,), OWN),
+        *operates(kinds.GPU_CLUSTER),
+        Rule(("",), ("namespaces",), (*READ, "patch")),
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+        Rule((kinds.DEVICE_CLASS.group,), ("deviceclasses", "resourceclaimtemplates"), OWN),
+        *OPERATOR_RULES,
     ),
     image="nvcr.io/nvidia/gpu-operator:v26.7.0",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
@@ -82,16 +135,19 @@ BUNDLE = Bundle(
 def _earlier(version: str) -> Bundle:
     """Return the bundle of an earlier version, whose operands are those of the later one."""
     return replace(
-        BUNDLE, versions=(f"gpu-operator-certified.v{version}",), image=f"nvcr.io/nvidia/gpu-operator:v{version}"
+        BUNDLE,
+        versions=(f"gpu-operator-certified.v{version}",),
+        definitions=tuple(definition for definition in BUNDLE.definitions if definition not in CLAIMS),
+        image=f"nvcr.io/nvidia/gpu-operator:v{version}",
     )
 
 
-_ROLES = (kinds.ROLE.group,)
 REAL = Bundle(
     versions=(f"gpu-operator-certified.v{GPU_OPERATOR}",),
     definitions=tuple(
         Published(definition.kind, definition.spec, tool=FILES, file=f"nvidia.com_{definition.kind.plural}.yaml")
         for definition in BUNDLE.definitions
+        if definition not in CLAIMS
     ),
     account="gpu-operator",
     # Those of its ClusterServiceVersion. What that gives it in its namespace alone it has everywhere, as all have here.
