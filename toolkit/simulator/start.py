@@ -9,7 +9,7 @@ from core.progress import Progress, Step
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.modules import KUBERNETES_COMMANDS, kubernetes_tool
-from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, MPI_OPERATORS, OLM_TOOLS
+from toolkit.engine.tools.table import DRA_TOOLS, GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, MPI_OPERATORS, OLM_TOOLS
 from toolkit.simulator import state as states
 from toolkit.simulator.access import pki
 from toolkit.simulator.access.pki import USER, write_kubeconfigs
@@ -28,6 +28,8 @@ from toolkit.simulator.status import end_failed_start
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
 NFD_TOOLS = ("nfd-master", "nfd-workers", "nfd-crds")
+_REAL = ("gpu_operator", "compute_domains")
+"""Fields of a cluster that say which real controllers are there, beside those of jobs."""
 READY_SECONDS = 240.0
 """Guards against hanging: with other work on two cores 140 nodes took more than 60 s."""
 READY_LINE = " simulating\n"  # what the actors log once they watch everything
@@ -56,6 +58,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
         *((MPI_OPERATORS[spec.mpi], *OLM_TOOLS, *NFD_TOOLS) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
         *(GPU_OPERATOR_TOOLS if spec.gpu_operator and spec.actors else ()),
+        *(DRA_TOOLS if spec.compute_domains and spec.actors else ()),
         *(("kubectl",) if spec.suite and spec.actors else ()),
     )
 
@@ -69,7 +72,7 @@ def with_controllers_of(earlier: State | None, spec: ClusterSpec) -> ClusterSpec
     return spec.model_copy(
         update={
             "job_controllers": tuple(dict.fromkeys((*spec.job_controllers, *had))),
-            "gpu_operator": spec.gpu_operator or bool(earlier and earlier.spec.gpu_operator),
+            **{name: getattr(spec, name) or bool(earlier and getattr(earlier.spec, name)) for name in _REAL},
         }
     )
 

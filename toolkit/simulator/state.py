@@ -76,6 +76,9 @@ class ClusterSpec(Model):
     gpu_operator: bool = Field(
         default=False, description="the real GPU Operator is there to be started, for a version that there is one of"
     )
+    compute_domains: bool = Field(
+        default=False, description="NVIDIA's real controller of ComputeDomains is there to be started"
+    )
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )

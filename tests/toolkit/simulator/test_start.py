@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from toolkit.engine.errors import SimulatorError
-from toolkit.engine.tools.table import GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, OLM_TOOLS
+from toolkit.engine.tools.table import DRA_TOOLS, GPU_OPERATOR_TOOLS, JOB_CONTROLLERS, OLM_TOOLS
 from toolkit.engine.tools.versions import KUBERNETES
 from toolkit.simulator import cluster
 from toolkit.simulator import start as starting
@@ -93,6 +93,8 @@ def test_a_suite_needs_kubectl() -> None:
     assert "kubectl" in starting.needed_tools(ClusterSpec(suite=True))
     assert "gpu-operator" not in starting.needed_tools(ClusterSpec())
     assert {*GPU_OPERATOR_TOOLS} <= {*starting.needed_tools(ClusterSpec(gpu_operator=True))}
+    assert not {*DRA_TOOLS} & {*starting.needed_tools(ClusterSpec())}
+    assert {*DRA_TOOLS} <= {*starting.needed_tools(ClusterSpec(compute_domains=True))}
 
 
 def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
@@ -102,8 +104,9 @@ def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
     found = starting.with_controllers_of(known, ClusterSpec(job_controllers=("kueue", "jobset")))
     assert found.job_controllers == ("kueue", "jobset", "trainer")
     assert not found.gpu_operator
-    had = known.model_copy(update={"spec": ClusterSpec(gpu_operator=True)})
+    had = known.model_copy(update={"spec": ClusterSpec(gpu_operator=True, compute_domains=True)})
     assert starting.with_controllers_of(had, ClusterSpec()).gpu_operator
+    assert starting.with_controllers_of(had, ClusterSpec()).compute_domains
     assert starting.with_controllers_of(None, ClusterSpec()) == ClusterSpec()
 
 

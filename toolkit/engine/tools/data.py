@@ -5,6 +5,9 @@ from toolkit.engine.tools.versions import (
     CERT_MANAGER,
     CERT_MANAGER_MODULE,
     CERT_MANAGER_SUM,
+    DRA_DRIVER,
+    DRA_DRIVER_MODULE,
+    DRA_DRIVER_SUM,
     GPU_OPERATOR_MODULE,
     GPU_OPERATOR_REVISION,
     JOBSET,
@@ -217,6 +220,31 @@ DATA = (
                         "gpu-operator-certified.clusterserviceversion.yaml",
                         "nvidia.com_clusterpolicies.yaml",
                         "nvidia.com_nvidiadrivers.yaml",
+                    ),
+                ),
+            )
+        ),
+        on_demand=True,
+    ),
+    Data(
+        # What the image of NVIDIA's driver has at /templates, and the definitions of its chart.
+        "dra-driver-files",
+        tuple(
+            Source(f"{DRA_DRIVER_MODULE}@v{DRA_DRIVER}", DRA_DRIVER_SUM, folder, files)
+            for folder, files in (
+                (
+                    "templates",
+                    (
+                        "compute-domain-daemon.tmpl.yaml",
+                        "compute-domain-daemon-claim-template.tmpl.yaml",
+                        "compute-domain-workload-claim-template.tmpl.yaml",
+                    ),
+                ),
+                (
+                    "deployments/helm/dra-driver-nvidia-gpu/crds",
+                    (
+                        "resource.nvidia.com_computedomains.yaml",
+                        "resource.nvidia.com_computedomaincliques.yaml",
                     ),
                 ),
             )

@@ -7,6 +7,8 @@ from toolkit.engine.tools.versions import (
     ACTIONLINT,
     CERT_MANAGER,
     CERT_MANAGER_MODULE,
+    DRA_DRIVER,
+    DRA_DRIVER_MODULE,
     ETCD,
     GPU_OPERATOR,
     GPU_OPERATOR_MODULE,
@@ -228,6 +230,29 @@ MODULES = (
                 ("controllers/state_manager.go", "opt/gpu-operator"),
                 ("internal/state/manager.go", "opt/gpu-operator"),
                 ("controllers/object_controls.go", "host-etc/os-release"),
+            )
+        ),
+    ),
+    Module(
+        "dra-driver-nvidia-gpu",
+        DRA_DRIVER,
+        (
+            Binary(
+                "compute-domain-controller",
+                f"{DRA_DRIVER_MODULE}/cmd/compute-domain-controller",
+                ("--version",),
+                re.compile(rf"^compute-domain-controller version v{re.escape(DRA_DRIVER)}$", re.M),
+            ),
+        ),
+        ((f"{DRA_DRIVER_MODULE}/internal/info.version", f"v{DRA_DRIVER}"),),
+        on_demand=True,
+        # It reads what its image has at the root; here that is the folder that it runs in.
+        replacements=tuple(
+            Replacement(DRA_DRIVER_MODULE, f"cmd/compute-domain-controller/{file}", f'"/templates/{path}', f'"{path}')
+            for file, path in (
+                ("daemonset.go", "compute-domain-daemon.tmpl.yaml"),
+                ("resourceclaimtemplate.go", "compute-domain-daemon-claim-template.tmpl.yaml"),
+                ("resourceclaimtemplate.go", "compute-domain-workload-claim-template.tmpl.yaml"),
             )
         ),
     ),

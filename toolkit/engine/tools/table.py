@@ -16,5 +16,7 @@ JOB_CONTROLLERS = {
 OLM_TOOLS = ("operator-catalogues", "olm", "catalog")
 """In the order in which they start."""
 GPU_OPERATOR_TOOLS = ("gpu-operator", "gpu-operator-files")
+DRA_TOOLS = ("compute-domain-controller", "dra-driver-files")
+"""Of NVIDIA's driver for claims: the controller of ComputeDomains, and its templates and definitions."""
 USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
 """Tools that are built by default."""

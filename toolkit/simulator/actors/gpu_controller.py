@@ -1,5 +1,6 @@
 """NVIDIA's GPU operator where there is a real one: which versions that is, and the files that it reads."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -24,8 +25,9 @@ ASSETS = "opt/gpu-operator"
 SYSTEM = "host-etc/os-release"
 """Where its pod mounts the node's file, likewise."""
 TOOL, FILES = GPU_OPERATOR_TOOLS
-EARLIER = ("v25.", "v26.3.")
-"""How the tags of versions begin that know no GPUCluster."""
+FIRST_WITH_CLAIMS = (26, 7)
+"""First version that knows a GPUCluster."""
+_VERSION = re.compile(r"^v(\d+)\.(\d+)\.")
 _REAL = f"v{GPU_OPERATOR.rpartition('.')[0]}."
 
 
@@ -34,7 +36,9 @@ def operator(runtime: Runtime, logs: PodLogs, pod: Object) -> PodActor:
     _, _, tag = pods.image(pod).rpartition(":")
     if tag.startswith(_REAL):
         return GpuController(runtime, logs, pod)
-    return (GpuOperator if tag.startswith(EARLIER) else GpuClusterOperator)(runtime, logs, pod)
+    match = _VERSION.match(tag)
+    claims = match is not None and (int(match[1]), int(match[2])) >= FIRST_WITH_CLAIMS
+    return (GpuClusterOperator if claims else GpuOperator)(runtime, logs, pod)
 
 
 class GpuController(Controller):

@@ -9,6 +9,7 @@ import yaml
 
 from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator.actors import gpu_controller
+from toolkit.simulator.actors.gpu_cluster_operator import GpuClusterOperator
 from toolkit.simulator.actors.gpu_controller import GpuController
 from toolkit.simulator.actors.gpu_operator import GpuOperator
 from toolkit.simulator.actors.packages import packages
@@ -23,7 +24,9 @@ IMAGE = "nvcr.io/nvidia/gpu-operator"
         (f"{IMAGE}:v25.3.0", GpuController),
         ("mirror.example.com:5000/nvidia/gpu-operator:v25.3.4", GpuController),
         (f"{IMAGE}:v25.10.1", GpuOperator),
-        (f"{IMAGE}:v26.7.0", GpuOperator),
+        (f"{IMAGE}:v26.3.3", GpuOperator),
+        (f"{IMAGE}:v26.7.0", GpuClusterOperator),
+        (f"{IMAGE}:v27.1.0", GpuClusterOperator),
         (f"{IMAGE}@sha256:{'0' * 64}", GpuOperator),
     ],
 )
@@ -42,8 +45,15 @@ def test_each_channel_has_its_operator() -> None:
     assert real.image == f"{IMAGE}:v{GPU_OPERATOR}"
     assert real.versions == (f"gpu-operator-certified.v{GPU_OPERATOR}",)
     assert [definition.name for definition in real.definitions] == [
-        definition.name for definition in channels["v26.7"].definitions
+        definition.name for definition in channels["v26.3"].definitions
     ]
+    claims = {definition.name for definition in channels["v26.7"].definitions}
+    claims -= {definition.name for definition in channels["v26.3"].definitions}
+    assert claims == {
+        "gpuclusters.nvidia.com",
+        "computedomains.resource.nvidia.com",
+        "computedomaincliques.resource.nvidia.com",
+    }
 
 
 def published(folder: Path) -> Path:
