@@ -25,7 +25,11 @@ pytestmark = pytest.mark.cluster
 NODES = ("gpu01", "gpu02")
 SPEC = ClusterSpec(
     name="test-claims",
-    nodes=(NodeSpec(name="worker"), *(NodeSpec(name=name, profile="dgx-h200", host_driver=True) for name in NODES)),
+    nodes=(
+        NodeSpec(name="worker"),
+        NodeSpec(name=NODES[0], profile="dgx-h200", host_driver=True),
+        NodeSpec(name=NODES[1], profile="dgx-h200"),
+    ),
     release="current",
     openshift="4.21",
     mpi="v2beta1",
@@ -34,6 +38,13 @@ TEAM, OPERATOR = "vision", "nvidia-gpu-operator"
 PACKAGE = OlmOperatorArgs(
     namespace=OPERATOR, package="gpu-operator-certified", channel="v26.7", source="certified-operators"
 )
+DRIVER = {
+    "driverType": "gpu",
+    "default": True,
+    "repository": "nvcr.io/nvidia",
+    "image": "driver",
+    "version": "580.105.08",
+}
 FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """What Node Feature Discovery labels nodes with GPUs with."""
 
@@ -82,8 +93,12 @@ def cluster() -> Iterator[tuple[User, Layout]]:
         api.apply(kinds.NAMESPACE, manifest(kinds.NAMESPACE, TEAM))
         for obj in (template("gpus-4", 4), template("gpus-9", 9)):
             api.apply(kinds.RESOURCE_CLAIM_TEMPLATE, obj)
-        cluster = manifest(kinds.GPU_CLUSTER, "gpu-cluster", spec={"draDriver": {"computeDomains": {"enabled": False}}})
-        api.eventually(partial(api.apply, kinds.GPU_CLUSTER, cluster))
+        for obj in (
+            manifest(kinds.NVIDIA_DRIVER, "default", spec=DRIVER),
+            manifest(kinds.GPU_CLUSTER, "gpu-cluster", spec={"draDriver": {"computeDomains": {"enabled": False}}}),
+        ):
+            kind = kinds.NVIDIA_DRIVER if obj["kind"] == "NVIDIADriver" else kinds.GPU_CLUSTER
+            api.eventually(partial(api.apply, kind, obj))
         api.eventually(lambda: state(api) == "ready")
         yield api, Layout(started.home)
 
@@ -106,9 +121,13 @@ def of_job(api: User, name: str) -> list[dict[str, Any]]:
 
 
 def test_a_gpu_cluster_makes_devices(cluster: tuple[User, Layout]) -> None:
-    """The plugin publishes both nodes' GPUs, and the validator's pods see one of each, which stays free for jobs."""
+    """The plugin publishes both nodes' GPUs, and the validator's pods see one of each, which stays free for jobs.
+
+    One node's system has the driver; the other gets it by the NVIDIADriver, without a ClusterPolicy.
+    """
     api, _ = cluster
     assert {node: len(spec["devices"]) for node, spec in slices(api).items()} == dict.fromkeys(NODES, 8)
+    assert slices(api)[NODES[1]]["devices"][0]["attributes"]["driverVersion"] == {"version": "580.105.8"}
     labels = pods.labels(api.get(kinds.NODE, NODES[0]))
     assert labels["nvidia.com/gpu.deploy.dra-driver"] == "true"
     assert labels["nvidia.com/gpu.deploy.driver"] == "pre-installed"
@@ -164,13 +183,14 @@ def test_a_gpu_cluster_and_a_policy_exclude_each_other(cluster: tuple[User, Layo
     """Beside a ClusterPolicy the GPUCluster is not ready, in the operator's words; without it, it is again."""
     api, _ = cluster
     sections = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator")
-    spec = {**{key: {} for key in (*sections, "toolkit")}, "devicePlugin": {"enabled": False}}
+    spec: dict[str, Any] = {key: {} for key in (*sections, "toolkit")}
+    spec |= {"devicePlugin": {"enabled": False}, "driver": {"useNvidiaDriverCRD": True}}
     api.apply(kinds.CLUSTER_POLICY, manifest(kinds.CLUSTER_POLICY, "gpu-cluster-policy", spec=spec))
 
     def refused() -> bool:
         status = api.get(kinds.GPU_CLUSTER, "gpu-cluster")["status"]
         reasons = {entry["type"]: entry for entry in status["conditions"]}
-        return status["state"] == "notReady" and reasons["Error"]["reason"] == "PrerequisiteNotMet"
+        return bool(status["state"] == "notReady") and reasons["Error"]["reason"] == "PrerequisiteNotMet"
 
     api.eventually(refused)
     api.delete(kinds.CLUSTER_POLICY, "gpu-cluster-policy")

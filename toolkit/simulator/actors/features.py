@@ -16,8 +16,13 @@ def product(gpu: Gpu) -> str:
     return name if name.startswith(f"{brand}-") else f"{brand}-{name}"
 
 
-def gpu_labels(profile: Profile | None, strategy: str, layout: mig.Layout | None) -> dict[str, str]:
-    """Return the labels of GPU feature discovery; `layout` is how the GPUs are divided, None when they are not."""
+def gpu_labels(
+    profile: Profile | None, strategy: str, layout: mig.Layout | None, clique: str | None = None
+) -> dict[str, str]:
+    """Return the labels of GPU feature discovery; `layout` is how the GPUs are divided, None when they are not.
+
+    `clique` is that of GPUs with NVLink to those of other nodes.
+    """
     if profile is None or not profile.gpus:
         return {}
     gpu, name, count = profile.gpu, product(profile.gpu), profile.gpus
@@ -32,6 +37,8 @@ def gpu_labels(profile: Profile | None, strategy: str, layout: mig.Layout | None
         "gpu.memory": str(memory),
         "mig.capable": str(bool(gpu.mig_instances)).lower(),
     }
+    if clique:
+        labels["gpu.clique"] = clique
     if gpu.mig_instances:
         labels["mig.strategy"] = strategy
     if layout and strategy == "single" and len(layout) == 1:

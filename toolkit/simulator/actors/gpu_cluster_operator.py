@@ -83,7 +83,7 @@ class GpuClusterOperator(GpuOperator):
         status = {
             "state": state,
             "namespace": self.namespace,
-            "conditions": conditions(cluster, reason, message, ready),
+            "conditions": conditions(cluster, reason, message, ready=ready),
         }
         self.api.set_status(kinds.GPU_CLUSTER, cluster, status)
 
@@ -117,7 +117,7 @@ def node_labels(node: Object, owner: str | None) -> dict[str, str | None]:
     return dict.fromkeys(ours - labels.keys()) | labels | {PRESENT: "true"} | ({OWNER: owner} if owner else {})
 
 
-def conditions(cluster: Object, reason: str, message: str, ready: bool) -> list[Object]:
+def conditions(cluster: Object, reason: str, message: str, *, ready: bool) -> list[Object]:
     """Return the conditions of a GPUCluster: whether it is ready, and why not."""
     return stated(
         cluster,

@@ -114,7 +114,8 @@ class NfdWorkers:
         for pod in runtime.running_on(node["metadata"]["name"]):
             if pods.basename(pods.image(pod)) in images.GPU_PLUGINS and images.FEATURE_DISCOVERY in pods.command(pod):
                 strategy = pods.variable(pod, MIG_STRATEGY) or "none"
-                labels = features.gpu_labels(profile, strategy, mig.layout(profile, node))
+                clique = pods.annotations(node).get(names.NVLINK_CLIQUE)
+                labels = features.gpu_labels(profile, strategy, mig.layout(profile, node), clique)
                 files[GPU_FEATURES] = "".join(f"{name}={value}\n" for name, value in labels.items())
         return files
 

@@ -201,6 +201,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "cert-manager": "github.com/cert-manager/cert-manager v{}",
         # Of its own the module has no version.
         "gpu-operator": "github.com/NVIDIA/gpu-operator v0.0.0-20250917190837-d73a0086a6ba",
+        "dra-driver-nvidia-gpu": "sigs.k8s.io/dra-driver-nvidia-gpu v{}",
         "kubectl": "k8s.io/kubectl v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }

@@ -36,6 +36,13 @@ def test_labels_of_divided_gpus() -> None:
     assert features.gpu_labels(None, "none", None) == {}
 
 
+def test_the_clique_of_gpus_in_a_rack() -> None:
+    """Nodes whose GPUs have NVLink to those of others are labelled with their clique, and no others."""
+    clique = "11111111-2222-3333-4444-555555555555.32766"
+    assert features.gpu_labels(A100, "none", None, clique)["nvidia.com/gpu.clique"] == clique
+    assert "nvidia.com/gpu.clique" not in features.gpu_labels(A100, "none", None)
+
+
 @pytest.mark.parametrize(
     ("strategy", "name", "offered"),
     [
