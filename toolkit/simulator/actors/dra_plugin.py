@@ -14,8 +14,10 @@ from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.compute_domain_driver import ComputeDomainDriver
 from toolkit.simulator.actors.informer import Key
 from toolkit.simulator.actors.podactor import EVERY, PodActor
+from toolkit.simulator.actors.podlogs import PodLogs
 from toolkit.simulator.actors.resource_drivers import GpuDriver, ResourceDriver
 from toolkit.simulator.actors.resource_slices import DOMAINS, GPUS, GpuNode, domain_devices, gpu_devices, resource_slice
+from toolkit.simulator.actors.runtime import Runtime
 
 PROGRAMS = {GPUS: "gpu-kubelet-plugin", DOMAINS: "compute-domain-kubelet-plugin"}
 """Driver -> the program of the image that is its plugin."""
@@ -26,20 +28,27 @@ LABELS_CLIQUE = "GPU_CLIQUE_LABEL_ENABLED"
 class KubeletPlugin(PodActor):
     """Publishes its node's devices, and registers its drivers with the node's kubelet."""
 
-    _labelled = False
+    def __init__(self, runtime: Runtime, logs: PodLogs, pod: Object) -> None:
+        super().__init__(runtime, logs, pod)
+        self.node = pods.node_name(pod)
+        self._drivers: dict[str, ResourceDriver] = {}
 
     def start(self) -> None:
         """Publish in the background."""
-        self.node = pods.node_name(self.pod)
         self.loop(self._publish).add(EVERY)
 
     def stop(self) -> None:
         """Leave the kubelet; the clique's label goes at once, the devices later."""
         super().stop()
-        for driver in containers(self.pod):
-            self.runtime.resource_drivers.pop((self.node, driver), None)
-        if self._labelled:
-            # The real one does so before it ends, when its token is still valid.
+        for driver, own in self._drivers.items():
+            # The next pod's may be there already.
+            if self.runtime.resource_drivers.get((self.node, driver)) is own:
+                del self.runtime.resource_drivers[self.node, driver]
+        meta = self.pod["metadata"]
+        pod = self.runtime.pods.get(meta["name"], meta["namespace"])
+        if _labels_clique(self.pod) and not (pod is not None and pods.runs(pod)):
+            # The real one does so before it ends, when its token is still valid. A pod that runs is only simulated no
+            # longer.
             try:
                 self.runtime.kubelet.patch(kinds.NODE, self.node, {"metadata": {"labels": {GPU_CLIQUE: None}}})
             except ApiError as error:
@@ -47,11 +56,12 @@ class KubeletPlugin(PodActor):
 
     def _publish(self, _key: Key) -> None:
         node = self.api.get(kinds.NODE, self.node)
-        for driver, container in containers(self.pod).items():
+        for driver in containers(self.pod):
             devices = self._gpus(node) if driver == GPUS else domain_devices()
             if driver == DOMAINS:
-                self._label(node, container)
-            self.runtime.resource_drivers[self.node, driver] = self._driver(driver, devices)
+                self._label(node)
+            self._drivers[driver] = self._driver(driver, devices)
+            self.runtime.resource_drivers[self.node, driver] = self._drivers[driver]
             self._write(node, driver, devices)
 
     def _driver(self, driver: str, devices: list[Object]) -> ResourceDriver:
@@ -70,10 +80,9 @@ class KubeletPlugin(PodActor):
         layout = mig.layout(machine.profile, node)
         return gpu_devices(GpuNode(self.node, machine.profile, machine.driver, layout))
 
-    def _label(self, node: Object, container: Object) -> None:
+    def _label(self, node: Object) -> None:
         clique = pods.annotations(node).get(names.NVLINK_CLIQUE)
-        if clique and variables(container).get(LABELS_CLIQUE) == "true":
-            self._labelled = True
+        if clique and _labels_clique(self.pod):
             self.api.patch(kinds.NODE, self.node, {"metadata": {"labels": {GPU_CLIQUE: clique}}})
 
     def _write(self, node: Object, driver: str, devices: list[Object]) -> None:
@@ -103,6 +112,11 @@ def _containers(pod: Object) -> Iterator[tuple[str, Object]]:
         for driver, program in PROGRAMS.items():
             if program in words:
                 yield driver, container
+
+
+def _labels_clique(pod: Object) -> bool:
+    container = containers(pod).get(DOMAINS, {})
+    return variables(container).get(LABELS_CLIQUE) == "true"
 
 
 def variables(container: Object) -> dict[str, str]:

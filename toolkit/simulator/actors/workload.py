@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from core.apis.names import SIMULATED
 from toolkit.simulator import names, pods
+from toolkit.simulator.actors import pod_devices
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched
@@ -76,6 +77,8 @@ def introduction(pod: Object) -> tuple[str, ...]:
         lines += [f"command: {line}" for line in requested.splitlines()]
         if limits:
             lines.append("limits: " + ", ".join(f"{name}={value}" for name, value in sorted(limits.items())))
+    if devices := pod_devices.devices(pod):
+        lines.append("devices of claims: " + ", ".join(f"{device.driver}/{device.device}" for device in devices))
     return tuple(_simulator_line(line) for line in (*lines, f"node: {pods.node_name(pod)}"))
 
 

@@ -30,24 +30,25 @@ def container(program: str, **variables: str) -> dict[str, Any]:
     return {"name": program, "image": IMAGE, "command": ["bash", "-c"], "args": [f"{program} -v 4"], "env": env}
 
 
-def plugin(api: StoredObjects, *programs: dict[str, Any]) -> KubeletPlugin:
-    """Return the plugin of a node that runs these containers."""
+def plugin(api: StoredObjects, *programs: dict[str, Any], pod_runs: bool = False) -> KubeletPlugin:
+    """Return the plugin of a node that runs these containers; `pod_runs`: when the plugin is stopped, too."""
     pod = {
         "metadata": {"name": "plugin", "namespace": "dra", "uid": "p"},
         "spec": {"nodeName": "gpu01", "containers": [*programs]},
     }
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    current = {**pod, "status": ready} if pod_runs else None
     runtime: Any = SimpleNamespace(
         account=lambda _: api,
         kubelet=api,
+        pods=SimpleNamespace(get=lambda *_: current),
         profile=lambda obj: profile(obj["metadata"]["annotations"][names.PROFILE]),
         running_on=lambda _: [],
         bound_to=lambda _: [],
         resource_drivers={},
     )
     logs: Any = SimpleNamespace(append=lambda *_: None)
-    made = KubeletPlugin(runtime, logs, pod)
-    made.node = "gpu01"
-    return made
+    return KubeletPlugin(runtime, logs, pod)
 
 
 def slices(api: StoredObjects) -> dict[str, Any]:
@@ -105,3 +106,15 @@ def test_the_cliques_label_lives_as_long_as_the_plugin(annotations: dict[str, st
     made.stop()
     assert GPU_CLIQUE not in (api.get(kinds.NODE, "gpu01")["metadata"].get("labels") or {})
     assert made.runtime.resource_drivers == {}
+
+
+def test_the_cliques_label_stays_when_only_the_simulation_stops() -> None:
+    """A cluster that is stopped and started again has its labels; the next pod's driver is not taken away."""
+    api = StoredObjects((kinds.NODE, node(**{names.NVLINK_CLIQUE: CLIQUE})))
+    made = plugin(api, DOMAINS, pod_runs=True)
+    made._publish(EVERY)
+    of_next: Any = object()
+    made.runtime.resource_drivers["gpu01", "compute-domain.nvidia.com"] = of_next
+    made.stop()
+    assert api.get(kinds.NODE, "gpu01")["metadata"]["labels"][GPU_CLIQUE] == CLIQUE
+    assert made.runtime.resource_drivers == {("gpu01", "compute-domain.nvidia.com"): of_next}

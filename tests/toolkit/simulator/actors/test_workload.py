@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from toolkit.simulator import names
-from toolkit.simulator.actors import workload
+from toolkit.simulator.actors import pod_devices, workload
+from toolkit.simulator.actors.pod_devices import PodDevice
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched, Machine, Worker
 from toolkit.simulator.performance.printed import Printed
@@ -52,6 +53,15 @@ def test_log_says_that_it_is_simulated_and_what_was_asked_for() -> None:
     assert "simulated by hpc: limits: nvidia.com/gpu=8" in lines
     assert "simulated by hpc: command: all_reduce_perf" in lines
     assert all("\n" not in line for line in lines)
+
+
+def test_log_names_the_devices_of_claims() -> None:
+    """What the pod's claims gave it has no limit in its containers, so the log says it."""
+    devices = [PodDevice("c", "u", "gpus", "gpu.nvidia.com", "dgx01", f"gpu-{gpu}") for gpu in (2, 3)]
+    claiming = pod("true")
+    claiming["metadata"]["annotations"] = {names.DEVICES: pod_devices.written(devices)}
+    lines = workload.introduction(claiming)
+    assert "simulated by hpc: devices of claims: gpu.nvidia.com/gpu-2, gpu.nvidia.com/gpu-3" in lines
 
 
 @pytest.mark.parametrize(("said", "seconds"), [("8", 8.0), ("0.5", 0.5), ("soon", 1.0), ("-1", 1.0), (None, 1.0)])
