@@ -6,8 +6,9 @@ import pytest
 
 from tests.support.actor_caches import MARKS, PLUGIN, RDMA, node, pod, runtime
 from toolkit.simulator import names
-from toolkit.simulator.actors import gpu_use, launcher
-from toolkit.simulator.actors.job_inputs import machine
+from toolkit.simulator.actors import gpu_use, launcher, pod_devices
+from toolkit.simulator.actors.job_inputs import machine, worker
+from toolkit.simulator.actors.pod_devices import PodDevice
 
 GPUS = {"nvidia.com/gpu": "2"}
 TEST = ["mpirun", "-np", "2", "/opt/all_reduce_perf", "-b", "8"]
@@ -70,3 +71,28 @@ def test_a_rank_that_waits_for_others_is_idle() -> None:
         cluster = runtime(alone, PLUGIN, nodes=(node("a"),))
         assert gpu_use.busy(alone, cluster) == bool(marks)
         assert gpu_use.sending(machine(node("a"), cluster), cluster) == {}
+
+
+def test_gpus_of_claims_are_held_by_their_pods() -> None:
+    """The record of a pod's devices says which GPUs it has; who sees them as an administrator holds none."""
+
+    def claiming(name: str, *numbers: int, admin: bool = False) -> dict[str, Any]:
+        devices = [PodDevice("c", name, "gpus", "gpu.nvidia.com", "a", f"gpu-{gpu}", admin=admin) for gpu in numbers]
+        return pod(name, "a", annotations={names.DEVICES: pod_devices.written(devices)})
+
+    rank, exporter = claiming("rank", 1, 5), claiming("exporter", *range(8), admin=True)
+    cluster = runtime(rank, exporter, nodes=(node("a"),))
+    here = machine(node("a"), cluster)
+    assert {gpu: held["metadata"]["name"] for gpu, held in gpu_use.holders(here, cluster).items()} == {
+        1: "rank",
+        5: "rank",
+    }
+    assert worker(exporter, here, cluster).gpus == tuple(range(8))
+
+
+def test_an_instance_of_a_claim_is_one_device() -> None:
+    """Of an instance of MIG CUDA sees one device, whatever its number is."""
+    device = PodDevice("c", "u", "gpus", "gpu.nvidia.com", "a", "gpu-3-mig-1g18gb-19-2")
+    rank = pod("rank", "a", annotations={names.DEVICES: pod_devices.written([device])})
+    cluster = runtime(rank, nodes=(node("a"),))
+    assert worker(rank, machine(node("a"), cluster), cluster).gpus == (0,)
