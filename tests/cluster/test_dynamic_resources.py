@@ -16,6 +16,8 @@ from tests.support.user import User
 from toolkit.render.manifests import manifests
 from toolkit.simulator import pods
 from toolkit.simulator.actors import pod_devices
+from toolkit.simulator.actors.api import Api, ApiError
+from toolkit.simulator.actors.resource_slices import resource_slice
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 from toolkit.simulator.home import Layout
 from toolkit.simulator.manifests import manifest
@@ -115,6 +117,12 @@ def slices(api: User) -> dict[str, Any]:
     return {spec["nodeName"]: spec for spec in listed if spec["driver"] == "gpu.nvidia.com"}
 
 
+def waits(pod: dict[str, Any]) -> bool:
+    """Return whether a pod waits for devices, in the scheduler's words."""
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(has(json.dumps(entry), "Unschedulable", "cannot allocate all claims") for entry in conditions)
+
+
 def of_job(api: User, name: str) -> list[dict[str, Any]]:
     """Return the pods of a Job."""
     return api.pods(TEAM, f"batch.kubernetes.io/job-name={name}")
@@ -137,6 +145,22 @@ def test_a_gpu_cluster_makes_devices(cluster: tuple[User, Layout]) -> None:
         assert device.admin
 
 
+def test_a_plugin_writes_slices_of_its_own_node_alone(cluster: tuple[User, Layout]) -> None:
+    """With the token of one node's plugin the API server refuses a slice of another node, by the operator's policy."""
+    api, _ = cluster
+    (pod,) = (
+        pod for pod in api.pods(OPERATOR, "app=nvidia-dra-driver-kubelet-plugin") if pods.node_name(pod) == NODES[0]
+    )
+    meta = pod["metadata"]
+    bound = {"kind": "Pod", "apiVersion": "v1", "name": meta["name"], "uid": meta["uid"]}
+    request = {"spec": {"boundObjectRef": bound}}
+    token = api.create(kinds.SERVICE_ACCOUNT, request, OPERATOR, name=pods.account(pod), sub="token")["status"]["token"]
+    plugin = Api(api.server, lambda: token, "plugin")
+    foreign = resource_slice(api.get(kinds.NODE, NODES[1]), "gpu.nvidia.com", [], generation=9)
+    with pytest.raises(ApiError, match=f"running on node '{NODES[0]}' may not modify cluster or node resourceslices"):
+        plugin.create(kinds.RESOURCE_SLICE, foreign)
+
+
 def test_pods_get_the_devices_of_their_claims(cluster: tuple[User, Layout]) -> None:
     """Of each pod the claim's devices are recorded, and nvidia-smi shows those very GPUs; then the claims are gone."""
     api, layout = cluster
@@ -148,18 +172,39 @@ def test_pods_get_the_devices_of_their_claims(cluster: tuple[User, Layout]) -> N
         for node, spec in slices(api).items()
         for device in spec["devices"]
     }
-    had: list[tuple[str, str]] = []
     for pod in of_job(api, "four-each"):
         devices = pod_devices.devices(pod)
         assert {device.pool for device in devices} == {pods.node_name(pod)}
         assert devices[0].cdi == (f"k8s.gpu.nvidia.com/claim={devices[0].claim_uid}-{devices[0].device}",)
-        had += [(device.pool, device.device) for device in devices]
         meta = pod["metadata"]
         log = (layout.pods / f"{TEAM}_{meta['name']}_{meta['uid']}" / "main.log").read_text()
         shown = {line.split()[-1] for line in log.splitlines() if "GPU UUID" in line}
         assert shown == {uuids[device.pool, device.device] for device in devices}
         assert len(shown) == 4
-    assert sorted(had) == sorted(uuids)  # four pods of four are all GPUs, each once
+    api.eventually(lambda: not api.list(kinds.RESOURCE_CLAIM, TEAM)["items"])
+
+
+def test_a_device_is_one_pods_at_a_time(cluster: tuple[User, Layout]) -> None:
+    """Four pods of four GPUs have all of both nodes, each once; a fifth waits until one of them ends."""
+    api, _ = cluster
+    labels = {"app": "idle"}
+    pod = {**job("idle", "gpus-4")["spec"]["template"]["spec"], "restartPolicy": "Always"}
+    pod["containers"] = [{**pod["containers"][0], "command": ["sleep", "infinity"]}]
+    template_ = {"metadata": {"labels": labels}, "spec": pod}
+    spec = {"replicas": 4, "selector": {"matchLabels": labels}, "template": template_}
+    api.apply(kinds.DEPLOYMENT, manifest(kinds.DEPLOYMENT, "idle", TEAM, spec=spec))
+
+    def idle() -> list[dict[str, Any]]:
+        return [pod for pod in api.pods(TEAM, "app=idle") if pods.runs(pod)]
+
+    api.eventually(lambda: len(idle()) == 4)
+    held = [(device.pool, device.device) for pod in idle() for device in pod_devices.devices(pod)]
+    assert sorted(held) == [(node, f"gpu-{gpu}") for node in NODES for gpu in range(8)]
+    api.patch(kinds.DEPLOYMENT, "idle", {"spec": {"replicas": 5}}, TEAM)
+    api.eventually(lambda: any(waits(pod) for pod in api.pods(TEAM, "app=idle")))
+    api.delete(kinds.POD, idle()[0]["metadata"]["name"], TEAM)
+    api.eventually(lambda: len(idle()) == 4)
+    api.delete(kinds.DEPLOYMENT, "idle", TEAM)
     api.eventually(lambda: not api.list(kinds.RESOURCE_CLAIM, TEAM)["items"])
 
 
@@ -167,15 +212,7 @@ def test_a_claim_for_more_than_a_node_has_waits(cluster: tuple[User, Layout]) ->
     """No node has nine GPUs: the pod stays Pending, with the scheduler's own words."""
     api, _ = cluster
     api.apply(kinds.JOB, job("nine", "gpus-9"))
-
-    def waits() -> bool:
-        for pod in of_job(api, "nine"):
-            for condition in (pod.get("status") or {}).get("conditions") or []:
-                if has(json.dumps(condition), "Unschedulable", "cannot allocate all claims"):
-                    return True
-        return False
-
-    api.eventually(waits)
+    api.eventually(lambda: any(map(waits, of_job(api, "nine"))))
     api.delete(kinds.JOB, "nine", TEAM)
 
 

@@ -37,6 +37,16 @@ LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
 SERVICE = Kind("", "v1", "Service", "services")
 ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+VALIDATING_POLICY = Kind(
+    "admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "Cluster"
+)
+VALIDATING_POLICY_BINDING = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingAdmissionPolicyBinding",
+    "validatingadmissionpolicybindings",
+    "Cluster",
+)
 VALIDATING_WEBHOOK_CONFIGURATION = Kind(
     "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
 )

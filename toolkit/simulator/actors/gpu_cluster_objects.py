@@ -2,7 +2,7 @@
 
 Source: NVIDIA/gpu-operator v26.7.0, manifests/state-dra-driver, state-dra-validation and state-dcgm-exporter, and the
 golden files of internal/state. Not simulated: DCGM as a service of its own (`spec.dcgm`), rights for MPS, probes,
-volumes, the policy for who writes ResourceSlices.
+volumes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from core.apis import kinds
 from core.apis.names import GPU_DEPLOY
 from toolkit.simulator.access.rbac import READ, Rule
-from toolkit.simulator.actors import grants
+from toolkit.simulator.actors import grants, resource_slice_policy
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.dra_plugin import LABELS_CLIQUE, PROGRAMS
 from toolkit.simulator.actors.gpu_operands import (
@@ -90,6 +90,9 @@ def manifests(spec: Object, namespace: str) -> Grant:
     """Return all objects of a GPUCluster."""
     return [
         *_rights(spec, namespace),
+        *resource_slice_policy.policy(
+            f"resourceslices-policy-{NAME}", f"system:serviceaccount:{namespace}:{PLUGIN_ACCOUNT}"
+        ),
         *_classes(spec),
         _plugin(spec, namespace),
         *([_controller(spec, namespace)] if has_domains(spec) else []),

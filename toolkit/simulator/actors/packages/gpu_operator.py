@@ -6,6 +6,7 @@ from core.apis import kinds
 from toolkit.engine.tools.versions import GPU_OPERATOR
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
+from toolkit.simulator.actors.api import VALIDATING_POLICY, VALIDATING_POLICY_BINDING
 from toolkit.simulator.actors.gpu_cluster_objects import OPERATOR_RULES
 from toolkit.simulator.actors.gpu_controller import FILES, operator
 from toolkit.simulator.actors.mig import MigManager
@@ -124,6 +125,7 @@ BUNDLE = Bundle(
         *operates(kinds.GPU_CLUSTER),
         Rule(("",), ("namespaces",), (*READ, "patch")),
         Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+        Rule((VALIDATING_POLICY.group,), (VALIDATING_POLICY.plural, VALIDATING_POLICY_BINDING.plural), OWN),
         Rule((kinds.DEVICE_CLASS.group,), ("deviceclasses", "resourceclaimtemplates"), OWN),
         *OPERATOR_RULES,
     ),
