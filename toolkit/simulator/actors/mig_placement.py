@@ -1,27 +1,17 @@
-"""Where the instances of a MIG configuration are on a GPU, and by which number NVML knows their profiles.
-
-Source: NVIDIA's MIG user guide, `nvidia-smi mig -lgip` and `-lgipp` of A100, H100 and A30, and its examples of
-`-cgi`, in which an instance of 3g takes the second half of a GPU first. What later GPUs list was not read: they have
-the same numbers here.
-"""
+"""Where the instances of a MIG configuration are on a GPU, and by which number NVML knows their profiles."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from core.data_files import read
 from core.hardware.gpus import Gpu
 
 _PROFILE = re.compile(r"^(?P<compute>\d)g\.(?P<memory>\d+)gb")
 _NUMBERS: Mapping[int, Mapping[tuple[int, int], tuple[int, tuple[int, ...]]]] = {
-    8: {
-        (1, 1): (19, (0, 1, 2, 3, 4, 5, 6)),
-        (1, 2): (15, (0, 2, 4, 6)),
-        (2, 2): (14, (0, 2, 4)),
-        (3, 4): (9, (4, 0)),
-        (4, 4): (5, (0,)),
-        (7, 8): (0, (0,)),
-    },
-    4: {(1, 1): (14, (0, 1, 2, 3)), (2, 2): (5, (0, 2)), (4, 4): (0, (0,))},
+    int(slices): {(entry["compute"], entry["memory"]): (entry["number"], tuple(entry["starts"])) for entry in entries}
+    for slices, entries in read(Path(__file__).with_suffix(".yaml")).items()
 }
 """Memory slices of a GPU -> compute and memory slices of a profile -> its number, and where it can start."""
 
