@@ -44,7 +44,7 @@ def plugin(api: StoredObjects, *programs: dict[str, Any], pod_runs: bool = False
         pods=SimpleNamespace(get=lambda *_: current),
         profile=lambda obj: profile(obj["metadata"]["annotations"][names.PROFILE]),
         running_on=lambda _: [],
-        bound_to=lambda _: [],
+        present_on=lambda _: [],
         resource_drivers={},
     )
     logs: Any = SimpleNamespace(append=lambda *_: None)

@@ -52,7 +52,7 @@ def kubelet(api: StoredObjects, *bound: dict[str, Any], published: tuple[str, ..
     runtime: Any = SimpleNamespace(
         kubelet=api,
         resource_drivers=drivers,
-        bound_to=lambda _: [*bound],
+        present_on=lambda _: [*bound],
         nodes=SimpleNamespace(get=lambda name: {"metadata": {"name": name}}),
     )
     return ResourceClaims(runtime)
