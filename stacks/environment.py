@@ -242,6 +242,7 @@ def _of_tenants(
         *fabric.port_networks(environment, platform.devices, teams, platform.settled),
         *storage.data(environment, platform.classes, namespaces, opts),
         *(OfTenant(name, team.ready) for name, team in teams.items()),
+        *(OfTenant(name, part.ready) for name, part in tenants.gpu_claims(environment, teams, opts).items()),
         *(OfTenant(name, part.secret_name) for name, part in secrets.items()),
         *tenants.builds(environment, teams, secrets, opts),
     ]

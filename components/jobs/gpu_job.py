@@ -40,7 +40,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     The pod is not a bare one, has no privilege and nothing of the node's file system, as the papers' pods have.
     """
     devices = dict.fromkeys(args.rdma_resources, "1")
-    gpus = batch_job.gpus(args.gpus, args.instance)
+    gpus = {} if args.gpu_claim else batch_job.gpus(args.gpus, args.instance)
     share = {"cpu": str(args.cpus), "memory": args.memory, **gpus, **devices, **args.further}
     container = job_pods.container(args) | {
         **({"command": job_pods.after_proof(args, args.command)} if args.command else {}),
@@ -48,7 +48,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
         **job_pods.variables(args.environment | args.runtime_environment),
         **({"ports": ports} if (ports := job_pods.ports(args)) else {}),
         "securityContext": confined(*((names.IPC_LOCK,) if devices else ()), **job_pods.ids(args)),
-        "resources": {"limits": share, "requests": share},
+        "resources": {"limits": share, "requests": share, **job_pods.claimed(args)},
         "volumeMounts": job_pods.mounts(args),
     }
     return batch_job.spec(args, container, job_pods.networks(args.networks))

@@ -85,6 +85,11 @@ class JobArgs(JobChoices):
     cpus: int = Field(gt=0, description="limit of a pod with GPUs; whole CPUs, so that the kubelet can pin them")
     memory: Quantity = Field(description="limit of such a pod; pinned memory and /dev/shm count against it")
     further: dict[ResourceName, Quantity] = Field(default={}, description="limits of other resources of such a pod")
+    gpu_claim: DnsName | None = Field(
+        default=None,
+        description="ResourceClaimTemplate of the namespace by which each such pod gets its GPUs; None: it requests "
+        "nvidia.com/gpu",
+    )
     ports: dict[PortName, Port] = Field(default={}, description="on which the program of such a pod listens, by name")
     shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
     resilience: Resilience = Field(
@@ -170,6 +175,10 @@ class SpanningJobArgs(JobArgs):
         default=None, description="the same, if there is room; otherwise on as few values as possible"
     )
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that pods join")
+    compute_domain: bool = Field(
+        default=False,
+        description="give the job a ComputeDomain: its GPUs on several nodes of a rack share memory over NVLink",
+    )
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -185,7 +194,9 @@ class SpanningJobArgs(JobArgs):
         """Return NCCL's variables; `words`: as today's versions have them (`Transport.environment`)."""
         transport = self.transport.environment(self.gdr_level, words=words)
         named = {"NCCL_IB_HCA": self.ib_hca} if self.ib_hca and self.transport.uses_rdma else {}
-        return {"NCCL_DEBUG": "INFO", **transport, **self.environment, **named}
+        # Without an IMEX channel NCCL ends with an error then, in place of the fabric's bandwidth.
+        domain = {"NCCL_MNNVL_ENABLE": "1"} if self.compute_domain else {}
+        return {"NCCL_DEBUG": "INFO", **transport, **domain, **self.environment, **named}
 
     @model_validator(mode="after")
     def _one_topology(self) -> Self:

@@ -14,7 +14,7 @@ from components.jobs import job_volumes, outcome, resilience
 from components.jobs.job_args import JobArgs, SpanningJobArgs
 from components.jobs.resilience import NOTHING, Resilience
 from components.storage.data_set import proved_first
-from core.apis import names
+from core.apis import devices, kinds, names
 from core.apis.kinds import Kind
 from core.apis.names import labels
 
@@ -42,6 +42,7 @@ def declare(
     replace = {"replace_on_changes": ["apiVersion", *_OWN]}
     if args.on_change == "keep":
         replace = {"replace_on_changes": ["apiVersion"], "ignore_changes": list(_OWN)}
+    domain = _compute_domain(owner, name, args, after) if isinstance(args, SpanningJobArgs) else []
     job = CustomObject(
         f"{name}-job",
         kind,
@@ -53,9 +54,33 @@ def declare(
             annotations=outcome.job_annotations(kind, args.wait, timeout=args.timeout) or None,
         ),
         {"spec": spec},
-        owner.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
+        owner.child(*after, *domain, replacement_trigger=args.run, delete_before_replace=True, **replace),
     )
     return outcome.gate(args.namespace, args.job_name, job.status, read_log)
+
+
+def _compute_domain(
+    owner: Component, name: str, args: SpanningJobArgs, after: Sequence[pulumi.Resource | pulumi.Output[Any]]
+) -> list[CustomObject]:
+    """Declare the ComputeDomain of a job, which each run has anew: it lives no longer than the job's pods.
+
+    Its nodes are those of the pods, however many, so it waits for none.
+    """
+    if not args.compute_domain:
+        return []
+    template = {"name": devices.channel_template(args.job_name)}
+    metadata = k8s.meta.v1.ObjectMetaArgs(
+        name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
+    )
+    return [
+        CustomObject(
+            f"{name}-compute-domain",
+            kinds.COMPUTE_DOMAIN,
+            metadata,
+            {"spec": {"numNodes": 0, "channel": {"allocationMode": "Single", "resourceClaimTemplate": template}}},
+            owner.child(*after, replacement_trigger=args.run, delete_before_replace=True),
+        )
+    ]
 
 
 def container(args: JobArgs) -> dict[str, Any]:
@@ -95,13 +120,28 @@ def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
             "limits": {
                 "cpu": str(args.cpus),
                 "memory": args.memory,
-                names.GPU_RESOURCE: str(args.layout.gpus),
+                **({} if args.gpu_claim else {names.GPU_RESOURCE: str(args.layout.gpus)}),
                 **dict.fromkeys(args.rdma, "1"),
                 **args.further,
-            }
+            },
+            **claimed(args),
         },
         "volumeMounts": mounts(args),
     }
+
+
+def claims(args: JobArgs) -> dict[str, str]:
+    """Return the claims of a pod with GPUs: what it calls each -> the ResourceClaimTemplate."""
+    in_domain = isinstance(args, SpanningJobArgs) and args.compute_domain
+    return {
+        **({devices.GPUS: args.gpu_claim} if args.gpu_claim else {}),
+        **({devices.CHANNEL: devices.channel_template(args.job_name)} if in_domain else {}),
+    }
+
+
+def claimed(args: JobArgs) -> dict[str, Any]:
+    """Return the `claims` of the resources of a container with GPUs; nothing where its pod has none."""
+    return {"claims": [{"name": name} for name in claims(args)]} if claims(args) else {}
 
 
 def ports(args: JobArgs) -> list[dict[str, Any]]:
@@ -128,14 +168,16 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 
 
 def placed(args: JobArgs) -> dict[str, Any]:
-    """Return selector, affinity and tolerations of the pods with GPUs."""
+    """Return selector, affinity and tolerations of the pods with GPUs, and the claims by which they get devices."""
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
     term = {**(_node_name_field(args.node) if args.node else {}), **fit}
     selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
+    templates = [{"name": name, "resourceClaimTemplateName": template} for name, template in claims(args).items()]
     return {
         **selector,
         **({"affinity": _required(term)} if term else {}),
         **tolerating(args.tolerations, args.resilience),
+        **({"resourceClaims": templates} if templates else {}),
     }
 
 

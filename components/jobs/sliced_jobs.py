@@ -128,9 +128,14 @@ class IndexedJobArgs(SlicedJobArgs):
 def slices(args: IndexedJobArgs) -> dict[str, Any]:
     """Return the container of a slice: it proves the set and its slice before the program starts."""
     more = ("--slices", str(args.slices), "--slice-list", _SLICE_LIST, "--results", args.results)
-    limits = {"cpu": str(args.cpus), "memory": args.memory, **batch_job.gpus(args.gpus, args.instance)}
+    gpus = {} if args.gpu_claim else batch_job.gpus(args.gpus, args.instance)
+    limits = {"cpu": str(args.cpus), "memory": args.memory, **gpus}
     made = container(args, proved_first(args.command, args.data_set.command("slice", *more)), limits)
-    return {**made, "env": [*made["env"], {"name": data_sets.SLICE_LIST, "value": _SLICE_LIST}]}
+    return {
+        **made,
+        "env": [*made["env"], {"name": data_sets.SLICE_LIST, "value": _SLICE_LIST}],
+        "resources": {**made["resources"], **job_pods.claimed(args)},
+    }
 
 
 def reducer(args: IndexedJobArgs) -> dict[str, Any]:
@@ -163,13 +168,14 @@ class IndexedJob(Component):
         super().__init__("workloads:IndexedJob", name, args, opts)
         whole = args.model_copy(update={"wait": outcome.Wait.FINISHED})
         mapped = declare(self, name, whole, slices(args), read_log=read_log, after=after)
+        without_gpus = args.model_copy(update={"job_name": args.reducer_name, "gpu_claim": None})
         self.outputs(
             finished=job_pods.declare(
                 self,
                 f"{name}{REDUCER}",
-                args.model_copy(update={"job_name": args.reducer_name}),
+                without_gpus,
                 kinds.JOB,
-                batch_job.spec(args, reducer(args)),
+                batch_job.spec(without_gpus, reducer(args)),
                 read_log=read_log,
                 after=[mapped],
                 queue=None,

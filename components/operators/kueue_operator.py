@@ -5,15 +5,15 @@ then the object has no conditions at all. So cert-manager's operator comes first
 openshift/kueue-operator, manifests/kueue.openshift.io_kueues.yaml.
 """
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pulumi
 from pulumi_kubernetes import meta
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from components.base import waits
 from components.base.component import Component, CustomObject
-from components.base.model import Installable, Model, Seconds
+from components.base.model import DnsName, Installable, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from core.apis import kinds
 from core.apis.names import labels
@@ -23,6 +23,9 @@ NAME = "cluster"
 """The definition allows no other name."""
 
 Framework = Literal["BatchJob", "MPIJob", "JobSet", "PyTorchJob", "TrainJob", "Pod", "Deployment", "StatefulSet"]
+
+
+ResourceName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+/[a-z0-9-]+$")]
 
 
 READY_TIMES_SINCE = (1, 5)
@@ -89,6 +92,11 @@ class KueueOperatorArgs(Installable):
         description="when an admitted job gives its place back because its pods are not ready. None: as the operator's "
         "version has it, never up to 1.4, and from 1.5 on after 30 minutes, without end",
     )
+    device_classes: dict[ResourceName, tuple[DnsName, ...]] = Field(
+        default={},
+        description="resource of the queues -> DeviceClasses whose claims count as it; a claim of any other class is "
+        "never admitted",
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.operator, description="seconds until all replicas of the controller are ready"
     )
@@ -105,12 +113,14 @@ _POLICIES = {"ignored": "QueueName", "held": "None"}
 
 def spec(args: KueueOperatorArgs) -> dict[str, Any]:
     """Return the `spec` of the object."""
+    mappings = [{"name": name, "deviceClassNames": list(classes)} for name, classes in args.device_classes.items()]
     return {
         "managementState": "Managed",
         "config": {
             "integrations": {"frameworks": list(args.frameworks)},
             "workloadManagement": {"labelPolicy": _POLICIES[args.unlabelled]},
             **({"gangScheduling": _gang(args.pods_ready)} if args.pods_ready else {}),
+            **({"resources": {"deviceClassMappings": mappings}} if mappings else {}),
         },
     }
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from components.base import rights
 from components.base.component import Component, stateful
 from components.base.model import DnsLabel, DnsName, MigSize, Model, Quantity
-from core.apis import names
+from core.apis import devices, names
 from core.apis.names import labels
 
 ACCOUNT = "mpi"
@@ -110,6 +110,16 @@ class TenantArgs(TenantNamespace):
     instance_quota: dict[MigSize, int] = Field(
         default={}, description="MIG instances that they may hold at once, by every size that the nodes have"
     )
+    claimed: bool = Field(
+        default=False,
+        description="its pods get GPUs by claims, and none by nvidia.com/gpu: the quota counts devices by their class",
+    )
+    channels: int | None = Field(
+        default=None,
+        ge=0,
+        description="IMEX channels, one for each pod of a ComputeDomain, that it may hold at once; None: the cluster "
+        "has no ComputeDomains",
+    )
     scc_name: DnsName | None = Field(
         description="SCC that the account may use; None: those of every account, where no pod requests RDMA"
     )
@@ -201,10 +211,21 @@ def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:
 
 
 def _quotas(args: TenantArgs) -> dict[str, str]:
-    """Return what the namespace's pods may hold of each resource of GPUs."""
-    amounts = {names.GPU_RESOURCE: args.gpu_quota}
+    """Return what the namespace's pods may hold of each resource of GPUs, and what claims may hold of each class.
+
+    A quota of nvidia.com/gpu counts no claims, so a class that the tenant has nothing of has a quota of 0.
+    """
+    amounts = {names.GPU_RESOURCE: 0 if args.claimed else args.gpu_quota}
     amounts |= {f"{names.MIG_PREFIX}{size}": amount for size, amount in args.instance_quota.items()}
-    return {f"requests.{name}": str(amount) for name, amount in amounts.items()}
+    classes: dict[str, int] = {}
+    if args.claimed:
+        classes |= {devices.GPU_CLASS: args.gpu_quota, devices.MIG_CLASS: 0, devices.VFIO_CLASS: 0}
+    if args.channels is not None:
+        classes |= {devices.CHANNEL_CLASS: args.channels, devices.DAEMON_CLASS: 0}
+    return {
+        **{f"requests.{name}": str(amount) for name, amount in amounts.items()},
+        **{f"{name}{devices.QUOTA}": str(amount) for name, amount in classes.items()},
+    }
 
 
 def _limits(resources: ContainerResources) -> "k8s.core.v1.LimitRangeSpecArgs":

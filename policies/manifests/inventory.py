@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from core.apis.kinds import TRAINING_RUNTIME, Kind
+from policies.manifests.claims import templates
 from policies.manifests.objects import Obj
 from policies.manifests.train_jobs import runtime_key
 from policies.manifests.values import Path, Tree, read
@@ -34,7 +35,7 @@ class Inventory:
         self._shared: dict[Callable[[Inventory], Any], Any] = {}
 
     def completed(self, subject: Obj) -> Obj:
-        """Return an object as rules see it: a TrainJob with the runtime among the objects that it names."""
+        """Return an object as rules see it: a TrainJob with its runtime, pods with what they claim."""
         return self._completed.get(subject, subject) if self._completed else subject
 
     def of(self, kind: Kind) -> tuple[Obj, ...]:
@@ -66,17 +67,26 @@ class Inventory:
 
 
 def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj]]:
+    """Return the objects with what others of them decide, and which have become which."""
+    completed = _with_runtimes(objects)
+    if claimed := templates(objects):
+        for subject in objects:
+            if subject.namespace in claimed and subject.has_pods:
+                completed[subject] = completed.get(subject, subject).with_claims(claimed[subject.namespace])
+    return (tuple(completed.get(subject, subject) for subject in objects) if completed else objects), completed
+
+
+def _with_runtimes(objects: tuple[Obj, ...]) -> dict[Obj, Obj]:
     jobs = [subject for subject in objects if subject.trains]
     if not jobs:
-        return objects, {}
+        return {}
     runtimes = {
         (runtime.kind, runtime.namespace if runtime.kind == TRAINING_RUNTIME.kind else "", runtime.name): runtime
         for runtime in objects
         if runtime.group == TRAINING_RUNTIME.group and not runtime.trains
     }
     pairs = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
-    completed = {job: job.with_runtime(runtime) for job, runtime in pairs if runtime is not None}
-    return tuple(completed.get(subject, subject) for subject in objects), completed
+    return {job: job.with_runtime(runtime) for job, runtime in pairs if runtime is not None}
 
 
 _HIVE, _SVELTOS = "extensions.hive.openshift.io", "config.projectsveltos.io"

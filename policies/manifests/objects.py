@@ -74,11 +74,18 @@ class Obj(Root):
         """Return the TrainJob as this runtime completes it."""
         return self._view(self._declared_unknown, runtime)
 
+    def with_claims(self, templates: Mapping[str, Any]) -> "Obj":
+        """Return the object with what the ResourceClaimTemplates of its namespace ask for."""
+        view = self._view(self._declared_unknown, self.runtime)
+        view.claim_templates = templates
+        return view
+
     def _view(self, unknown: tuple[Unknown, ...], runtime: "Obj | None", log: ReadLog | None = None) -> "Obj":
         view = Obj(
             self.tree, self.origin, partial=self.partial, unknown=unknown, log=log, runtime=runtime, holder=self.holder
         )
         view.idle = self.idle
+        view.claim_templates = self.claim_templates
         return view
 
     @cached_property

@@ -114,6 +114,8 @@ class Root(Part):
     def __init__(self, tree: Tree, unknown: tuple[Unknown, ...] = (), log: ReadLog | None = None) -> None:
         super().__init__(self, (), tree)
         self.log = log
+        self.claim_templates: Mapping[str, Any] = {}
+        """What the ResourceClaimTemplates of its namespace ask for, by name, where they are among the objects."""
         self._declared_unknown = unknown
         self.api_version = text(self.tree.get("apiVersion"))
         self.group, _, self.version = self.api_version.rpartition("/")

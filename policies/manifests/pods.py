@@ -15,16 +15,21 @@ from core.apis.names import NETWORKS
 from core.apis.quantity import whole
 from policies.manifests.part import Part, Root
 from policies.manifests.pod_specs import CONTAINERS, SHARED, SINGLE, SPEC, STEPS, VARIABLES, role_of
-from policies.manifests.values import Path, Tree, Unknown, brief, is_mapping, mapping, read
+from policies.manifests.values import Path, Tree, Unknown, brief, is_mapping, mapping, read, text
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make, and there is one per quantity
 class Request:
-    """One resource that a container asks for: `limit` and `request` are None when absent, and may be `Unknown`."""
+    """One resource that a container asks for: `limit` and `request` are None when absent, and may be `Unknown`.
+
+    Devices that it claims are one as well: of the resource that each DeviceClass is, with their number as the limit.
+    """
 
     resource: str
     limit: Any
     request: Any
+    claimed: bool = False
+    """Whether a claim asks for it."""
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -75,9 +80,18 @@ _STEP = "main"
 class Container(Part):
     """One container of a pod: `group` is the list that it is in."""
 
-    def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any], group: str) -> None:
+    def __init__(
+        self,
+        owner: Root,
+        path: Path,
+        tree: Mapping[str, Any],
+        group: str,
+        claims: Mapping[str, tuple[Request, ...]] | None = None,
+    ) -> None:
+        """Make one; `claims` is what those of its pod ask for, by the names by which containers refer to them."""
         super().__init__(owner, path, tree)
         self.group = group
+        self._claims = claims or {}
         self._shared: dict[Any, Any] = {}
         name = tree.get("name")
         self.name = name if isinstance(name, str) else "?"
@@ -85,9 +99,13 @@ class Container(Part):
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """What it requests, sorted by resource; a value of a request may be an `Unknown`."""
+        """What it requests, sorted by resource, then what it claims; a value of a request may be an `Unknown`."""
         self.depends_on((*self.path, "resources"))
-        return tuple(requests(self.tree.get("resources")))
+        resources = self.tree.get("resources")
+        if not self._claims:
+            return tuple(requests(resources))
+        names = [text(read(entry, "name")) for entry in _list(read(resources, "claims"))]
+        return (*requests(resources), *(request for name in names for request in self._claims.get(name, ())))
 
     def once(self, make: Callable[["Container"], T]) -> T:
         """Return `make(self)`, computed at the first call only, since several rules need it."""
@@ -120,15 +138,27 @@ class Pod(Part):
         return self._all_containers()
 
     def _all_containers(self) -> tuple[Container, ...]:
+        claims = self._claims()
         return tuple(
             [
-                Container(self.object, (*self.path, group, index), entry, group)
+                Container(self.object, (*self.path, group, index), entry, group, claims)
                 for group in CONTAINER_LISTS
                 if group in self.tree
                 for index, entry in enumerate(_list(self.tree[group]))
                 if is_mapping(entry)
             ]
         )
+
+    def _claims(self) -> Mapping[str, tuple[Request, ...]]:
+        """Return what its claims ask for, by name: of those whose templates are among the objects."""
+        templates = self.object.claim_templates
+        if not templates or "resourceClaims" not in self.tree:
+            return {}
+        entries = [entry for entry in _list(self.tree["resourceClaims"]) if is_mapping(entry)]
+        return {
+            text(entry.get("name")): templates.get(text(entry.get("resourceClaimTemplateName")), ())
+            for entry in entries
+        }
 
     @property
     def service_account(self) -> str:

@@ -57,11 +57,12 @@ class TrainedPod(Pod):
 
     def _all_containers(self) -> tuple[Container, ...]:
         first, *others = (entry for entry in self.tree["containers"] if is_mapping(entry))
+        claims = self._claims()
         return (
-            Container(self.object, _TRAINER, first, "containers"),
-            *(Container(self.object, _TRAINER, entry, "containers") for entry in others),
+            Container(self.object, _TRAINER, first, "containers", claims),
+            *(Container(self.object, _TRAINER, entry, "containers", claims) for entry in others),
             *(
-                Container(self.object, _TRAINER, entry, "initContainers")
+                Container(self.object, _TRAINER, entry, "initContainers", claims)
                 for entry in entries(self.tree, "initContainers")
                 if is_mapping(entry)
             ),

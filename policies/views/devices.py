@@ -95,8 +95,10 @@ def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, 
     )
 
 
-def place(request: Request) -> tuple[str, str, str]:
+def place(request: Request) -> tuple[str, ...]:
     """Return where a request is in its container."""
+    if request.claimed:
+        return ("resources", "claims")
     return "resources", "limits" if request.limit is not None else "requests", request.resource
 
 

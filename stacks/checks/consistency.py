@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from core import field_errors
 from stacks.checks import (
+    allocation,
     allowance,
     data_use,
     driver,
@@ -66,6 +67,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from fabric.shares(settings)
     yield from node_health.problems(settings)
     yield from driver.problems(settings)
+    yield from allocation.problems(settings)
     yield from allowance.problems(settings)
     yield from instance.problems(settings)
     yield from fabric.bonds(settings)

@@ -11,7 +11,7 @@ from core.apis.quantity import parsed
 from core.hardware import topology
 from core.hardware.placement import fits
 from core.wording import plural
-from stacks.checks import data_use, image, instance, of_pool, resilience, resources
+from stacks.checks import allocation, data_use, image, instance, of_pool, resilience, resources
 from stacks.checks import topology as topology_of
 from stacks.layers.job_arguments import of_job
 from stacks.resolved import images, jobs
@@ -59,6 +59,7 @@ def _job_problems(job: Job, settings: Settings) -> Iterator[str]:
         *_names(job, settings),
         *topology_of.of_job(job, settings),
         *resilience.of_job(job, settings),
+        *allocation.of_job(job, settings),
     ]
     if job.workload.data_set is None or data_use.data_set_of(job.workload, settings):
         refused = refused or [*_arguments(job, settings)]

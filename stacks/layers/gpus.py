@@ -1,12 +1,15 @@
 """The GPU layer: one of the ways in which nodes get nvidia.com/gpu."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
 
 from components.base.model import fields_of
 from components.gpu import dcgm_exporter
+from components.gpu.compute_domain_driver import ComputeDomainDriver, ComputeDomainDriverArgs, ComputeDomains
 from components.gpu.dcgm_exporter import DcgmExporter, DcgmExporterArgs, DcgmExporterImage
+from components.gpu.gpu_cluster import GpuCluster, GpuClusterArgs
 from components.gpu.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu.gpu_operator import GpuDirect, GpuDriver, GpuKind, GpuOperator, GpuOperatorArgs, GpuStack
 from components.gpu.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
@@ -92,33 +95,75 @@ def _exporter(
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    monitored = gpu.monitoring is not None
-    installed = install("gpu-operator", gpu.operator, settings, opts, cluster_monitoring=monitored)
+    installed = install("gpu-operator", gpu.operator, settings, opts, cluster_monitoring=gpu.monitoring is not None)
+    if gpu.monitoring:
+        GpuMonitoring("gpu-monitoring", monitoring(settings, gpu, gpu.monitoring), opts=after(opts, installed))
+    opts = after(opts, installed)
+    ready = _by_claims(settings, gpu, opts) if gpu.allocation == "dra" else _by_plugin(settings, gpu, opts)
+    if not gpu.operator.installed:
+        ready += _drivers(settings, gpu, opts)
+    return pulumi.Output.all(*ready).apply(lambda names: str(names[0])) if ready[1:] else ready[0]
+
+
+def _by_claims(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+    """Declare the GPUCluster; return what is known when nodes publish their GPUs."""
+    pools = settings.gpu_pools
+    args = GpuClusterArgs(
+        installed=gpu.operator.installed,
+        gpus=_kinds(pools),
+        compute_domains=gpu.compute_domains is not None,
+        monitoring=gpu.monitoring is not None,
+        metrics=EXPORTER_LIST if gpu.monitoring else None,
+        **tolerations(GpuClusterArgs, pools),
+        ready_timeout=settings.timeouts.drivers(len(settings.gpu_nodes), one_by_one=False),
+    )
+    return [GpuCluster("gpus", args, opts=opts).gpu_cluster]
+
+
+def _by_plugin(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+    """Declare the ClusterPolicy, and beside it what ComputeDomains need; return what is known when both are there."""
     pools, by_pool = settings.gpu_pools, drivers_differ(settings)
     args = GpuOperatorArgs(
         installed=gpu.operator.installed,
-        gpus=tuple(GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if pool.driver else None) for pool in pools),
+        gpus=_kinds(pools),
         **fields_of(GpuStack, gpu) | {"driver": None if by_pool else pools[0].driver},
         driver_objects=by_pool,
-        monitoring=monitored,
+        monitoring=gpu.monitoring is not None,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
         **tolerations(GpuOperatorArgs, pools),
         ready_timeout=settings.timeouts.drivers(
             len(settings.gpu_nodes), one_by_one=any(pool.driver and pool.driver.auto_upgrade for pool in pools)
         ),
     )
-    if gpu.monitoring:
-        GpuMonitoring("gpu-monitoring", monitoring(settings, gpu, gpu.monitoring), opts=after(opts, installed))
-    opts = after(opts, installed)
-    policy = GpuOperator("gpus", args, opts=opts).policy
-    if not by_pool or gpu.operator.installed:
-        return policy
-    drivers = [
+    policy = GpuOperator("gpus", args, opts=opts)
+    if gpu.compute_domains is None:
+        return [policy.policy]
+    racks = [pool for pool in pools if pool.joined_by_nvlink]
+    domains = ComputeDomainDriverArgs(
+        **fields_of(ComputeDomainDriver, gpu.compute_domains),
+        node_selector=racks[0].selector if len(racks) == 1 else GPU_NODE,
+        **tolerations(ComputeDomainDriverArgs, racks),
+        host_driver=all(pool.driver is None for pool in racks),
+        ready_timeout=settings.timeouts.plugins(len(settings.gpu_nodes)),
+        protect=settings.protect,
+    )
+    # The definitions of its objects are of the operator's bundle, and its plugin needs the GPUs' driver.
+    return [policy.policy, ComputeDomains("compute-domains", domains, opts=after(opts, policy)).channel_class]
+
+
+def _kinds(pools: Sequence[Pool]) -> tuple[GpuKind, ...]:
+    return tuple(GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if pool.driver else None) for pool in pools)
+
+
+def _drivers(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+    """Declare the drivers of pools that have objects of their own: under a GPUCluster, and where they differ."""
+    if gpu.allocation != "dra" and not drivers_differ(settings):
+        return []
+    return [
         NvidiaDriver(f"gpu-driver-{pool.name}", _driver(pool, pool.driver, gpu, settings), opts=opts).nvidia_driver
-        for pool in pools
+        for pool in settings.gpu_pools
         if pool.driver
     ]
-    return pulumi.Output.all(policy, *drivers).apply(lambda _: gpu.policy)
 
 
 def drivers_differ(settings: Settings) -> bool:

@@ -15,7 +15,7 @@ from components.jobs.sliced_jobs import IndexedJobArgs, StagedDataArgs
 from components.jobs.torch_job import TorchJobArgs
 from components.jobs.train_job import TrainingRuntimeArgs, TrainJobArgs
 from components.tenants.tenant import ACCOUNT
-from core.apis import names
+from core.apis import devices, names
 from core.apis.kinds import MPI_JOB_V2BETA1
 from core.apis.nccl import Transport
 from core.hardware import topology
@@ -127,6 +127,7 @@ def _spanning(job: ProgramJob, settings: Settings, *, named: bool) -> dict[str, 
         "ib_hca": topology.nccl_ib_hca(job.hcas) if named and job.hcas else None,
         "rdma_resources": job.rdma_resources,
         "networks": fabric.networks(job.pool, job.tenant.namespace),
+        "compute_domain": job.in_compute_domain,
         **_topology(job, settings),
     }
 
@@ -243,6 +244,7 @@ def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[s
         "cpus": job.share.cpus,
         "memory": f"{job.share.memory_gib}Gi",
         "further": program.resources.further,
+        "gpu_claim": devices.claim_template(job.layout.gpus) if job.pool.by_claims else None,
         "ports": program.ports,
         "shm": f"{workload.shm_gib}Gi",
         "on_change": workload.on_change or ("keep" if program.trains else "replace"),

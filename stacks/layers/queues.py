@@ -8,7 +8,7 @@ from components.base.model import fields_of
 from components.operators.kueue_operator import READY_TIMES_SINCE, KueueOperator, KueueOperatorArgs, PodsReady
 from components.queues.kueue import Flavor, QueuePolicy, Queues, QueuesArgs, TenantQueue
 from components.tenants.tenant import Tenant
-from core.apis import names
+from core.apis import devices, names
 from stacks.layers.gpus import GPU_PRESENT
 from stacks.layers.operators import after, install
 from stacks.resolved import quotas, topology
@@ -36,6 +36,7 @@ def operator(
         installed=queues.operator.installed,
         frameworks=frameworks,
         pods_ready=pods_ready(queues),
+        device_classes=_device_classes(settings),
         ready_timeout=settings.timeouts.operator,
     )
     return [KueueOperator("kueue", args, opts=after(opts, installed, *earlier))]
@@ -46,6 +47,16 @@ def pods_ready(queues: QueueSettings) -> PodsReady | None:
     version = version_of(queues.operator)
     has_times = version is not None and numbers(version) >= READY_TIMES_SINCE
     return queues.pods_ready or (PodsReady() if has_times else None)
+
+
+def _device_classes(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Return what claims count as: GPUs as nvidia.com/gpu, so that quotas are the same however pods get them."""
+    by_claims = any(pool.by_claims for pool in settings.gpu_pools)
+    in_domains = any(pool.joined_by_nvlink for pool in settings.gpu_pools)
+    return {
+        **({names.GPU_RESOURCE: (devices.GPU_CLASS,)} if by_claims else {}),
+        **({devices.CHANNEL_RESOURCE: (devices.CHANNEL_CLASS,)} if in_domains else {}),
+    }
 
 
 def build(

@@ -7,12 +7,13 @@ import pulumi
 from components.base.model import fields_of
 from components.jobs.image_build import ImageBuild
 from components.storage.data_set_lock import DataSetLock, DataSetLockArgs
+from components.tenants.gpu_claims import GpuClaims, GpuClaimsArgs
 from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.priority_class import PriorityClass
 from components.tenants.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
 from components.tenants.tenant import PodSecurity, Tenant, TenantArgs, TenantNamespace
 from stacks.layers.operators import OfTenant, after
-from stacks.resolved import instances
+from stacks.resolved import instances, quotas
 from stacks.resolved.locked_data import Locked
 from stacks.settings.platform import Settings
 from stacks.settings.tenants import TenantSettings
@@ -35,6 +36,8 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
                 **fields_of(TenantNamespace, tenant),
                 gpu_quota=settings.most_gpus(tenant.namespace),
                 instance_quota=instances.limits(tenant.namespace, settings),
+                claimed=_claimed(settings),
+                channels=quotas.channels(tenant, settings),
                 scc_name=MpiSccArgs().scc_name if _rdma(settings, tenant) else None,
                 pod_security=_pod_security(settings, tenant),
                 queued=settings.queues is not None,
@@ -44,6 +47,23 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
         )
         for tenant in settings.tenants
     }
+
+
+def gpu_claims(settings: Settings, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions) -> dict[str, GpuClaims]:
+    """Declare by what each tenant's pods claim GPUs, where they do; return the templates by namespace."""
+    if not _claimed(settings):
+        return {}
+    most = max(pool.machine.gpus for pool in settings.gpu_pools)
+    return {
+        namespace: GpuClaims(
+            f"{namespace}-gpu-claims", GpuClaimsArgs(namespace=namespace, most=most), opts=after(opts, team)
+        )
+        for namespace, team in teams.items()
+    }
+
+
+def _claimed(settings: Settings) -> bool:
+    return any(pool.by_claims for pool in settings.gpu_pools)
 
 
 def _rdma(settings: Settings, tenant: TenantSettings) -> bool:

@@ -111,6 +111,14 @@ class ProgramJob:
         return isinstance(self.workload, JobWorkload) and self.program.rdma and self.pool.uses_rdma and self.tenant.rdma
 
     @property
+    def in_compute_domain(self) -> bool:
+        """Whether its GPUs on several nodes of a rack share memory over NVLink."""
+        workload = self.workload
+        if not isinstance(workload, SpanningWorkload) or workload.compute_domain is False:
+            return False
+        return self.pool.joined_by_nvlink and self.layout.pods > 1
+
+    @property
     def hcas(self) -> tuple[Hca, ...]:
         """The ports of a machine that its pods have."""
         return self.pool.hcas if self.uses_rdma else ()

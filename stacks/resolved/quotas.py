@@ -1,6 +1,7 @@
 """What tenants may hold of each pool in their queues."""
 
 from components.queues.quota import Quota, quota_of
+from core.apis import devices
 from core.hardware.placement import Share
 from stacks.resolved import instances
 from stacks.settings.platform import Settings
@@ -27,11 +28,27 @@ def _of_pool(tenant: TenantSettings, launchers: Share | None, pool: Pool, settin
     gpus = settings.gpu_quota(tenant, pool)
     with_gpus = quota_of(pool.machine, gpus, launchers, pool.reserved)
     amounts = {size: tenant.instance_quota.get(size, 0) for size in instances.offered(pool.nodes)}
+    further = {instances.resource(size): str(amount) for size, amount in amounts.items()}
+    if pool.joined_by_nvlink:
+        further[devices.CHANNEL_RESOURCE] = str(_pods(gpus, pool))
     parts = [(instances.share(size, pool), amount) for size, amount in amounts.items()]
     return Quota(
         gpus=gpus,
         cpus=with_gpus.cpus + sum(part.cpus * amount for part, amount in parts),
         memory_gib=with_gpus.memory_gib + sum(part.memory_gib * amount for part, amount in parts),
         borrows=settings.shares(tenant, pool),
-        further={instances.resource(size): str(amount) for size, amount in amounts.items()},
+        further=further,
     )
+
+
+def channels(tenant: TenantSettings, settings: Settings) -> int | None:
+    """Return the IMEX channels that a tenant's pods may hold: one on each node; None without ComputeDomains."""
+    racks = [pool for pool in settings.gpu_pools if pool.joined_by_nvlink]
+    if not racks:
+        return None
+    return sum(_pods(min(settings.most_gpus(tenant.namespace), sum(pool.free.values())), pool) for pool in racks)
+
+
+def _pods(gpus: int, pool: Pool) -> int:
+    """Return the most pods of ComputeDomains with so many GPUs: a node has one channel."""
+    return min(gpus, len(pool.nodes))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from components.base.model import DnsName, Image, Model
+from components.gpu.compute_domain_driver import ComputeDomainDriver
 from components.gpu.dcgm_exporter import DcgmExporterImage
 from components.gpu.gpu_operator import GpuStack
 from components.monitoring.alert_receivers import Routing
@@ -45,11 +46,26 @@ class MonitoringSettings(Thresholds):
     )
 
 
+class ComputeDomainSettings(ComputeDomainDriver):
+    """NVIDIA's DRA driver for ComputeDomains. With `allocation: dra` the GPU Operator brings it."""
+
+
 class GpuOperatorSettings(GpuStack):
     """The current GPU Operator. What GPUDirect needs from it follows from the fabric and the machines."""
 
     enablement: Literal["gpu-operator"]
     operator: OlmSubscription
+    allocation: Literal["device-plugin", "dra"] = Field(
+        default="device-plugin",
+        description="how pods get GPUs: by nvidia.com/gpu, or by claims (dynamic resource allocation, OpenShift 4.21 "
+        "and GPU Operator 26.7 or later). The operator serves one of the two in a cluster: a ClusterPolicy or a "
+        "GPUCluster ([GPUs](../guide/gpus.md#by-claims))",
+    )
+    compute_domains: ComputeDomainSettings | None = Field(
+        default=None,
+        description="memory over NVLink between the nodes of an NVL72 rack: jobs of several pods there get a "
+        "ComputeDomain. None: such nodes exchange data over the fabric alone",
+    )
     gds_file_systems: dict[DnsName, DirectFileSystem] = Field(
         default={},
         description="with `gds`: storage class of the cluster -> its file system; for a class that is not listed, "

@@ -80,6 +80,21 @@ class Pool:
         return self.machine.gpus * (self.machine.gpu.mig_instances if divided else 1)
 
     @property
+    def by_claims(self) -> bool:
+        """Whether pods get GPUs by claims; else by nvidia.com/gpu."""
+        return isinstance(self.gpu, GpuOperatorSettings) and self.gpu.allocation == "dra"
+
+    @property
+    def joined_by_nvlink(self) -> bool:
+        """Whether GPUs of several of its nodes share memory over NVLink, in ComputeDomains."""
+        gpu = self.gpu
+        return (
+            isinstance(gpu, GpuOperatorSettings)
+            and gpu.compute_domains is not None
+            and self.machine.nvlink.machines > 1
+        )
+
+    @property
     def host_driver(self) -> bool:
         """Whether the nodes have the GPU driver by themselves."""
         gpu = self.gpu

@@ -155,6 +155,11 @@ class SpanningWorkload(ProgramWorkload):
     topology: TopologyRequest | None = Field(
         default=None, description="how close to each other its pods run; None: as `queues.topology.jobs` has it"
     )
+    compute_domain: bool | None = Field(
+        default=None,
+        description="whether its GPUs on several nodes share memory over NVLink, in a ComputeDomain of its own; None: "
+        "where `gpu.compute_domains` serves its nodes",
+    )
 
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:

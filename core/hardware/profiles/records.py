@@ -136,6 +136,12 @@ class NvLink(Model):
         "fours, the rest by PCIe; none: all by PCIe"
     )
     switches: int | None = Field(default=None, description="NVSwitches; None: not given, or none in a mesh")
+    machines: int = Field(
+        default=1,
+        gt=0,
+        exclude_if=lambda machines: machines == 1,
+        description="machines whose GPUs the switches join, e.g. the 18 trays of an NVL72 rack; 1: those of each alone",
+    )
     links: tuple[tuple[int, ...], ...] = Field(
         default=(), description="links between GPU i and GPU j, 0 for none (SYS); empty: no document prints the matrix"
     )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from core.apis.kinds import CLUSTER_QUEUE, LIMIT_RANGE, LOCAL_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
-from core.apis.names import QUEUE_NAME
+from core.apis.kinds import CLUSTER_QUEUE, KUEUE, LIMIT_RANGE, LOCAL_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
+from core.apis.names import DEVICE_CLASS_PREFIX, QUEUE_NAME
 from core.apis.quantity import amount, whole
 from policies.manifests.inventory import Inventory
 from policies.manifests.objects import Obj
@@ -14,11 +14,13 @@ from policies.manifests.part import Part, Violation
 from policies.manifests.pods import Container
 from policies.manifests.values import Path, read
 from policies.rule import Parameters, Rule, Severity
-from policies.views.devices import place, total
+from policies.views.devices import device_class, place, total
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
 _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
 _GROUPS: Path = ("spec", "resourceGroups")
+_MAPPINGS: Path = ("spec", "config", "resources", "deviceClassMappings")
+"""Where a Kueue object says what claims of each DeviceClass count as."""
 _MOST = 16
 """Groups of a ClusterQueue, flavors of a group; the API has no more."""
 _FIELDS = ("default", "defaultRequest", "max", "min")
@@ -70,15 +72,48 @@ def _kueue_covers_resources(
         ).with_remedy("Correct spec.clusterQueue of the LocalQueue, or add the ClusterQueue")
     else:
         defaults = inventory.once(_of_limit_ranges).get(subject.namespace, {})
+        mappings = inventory.once(_mappings)
         for container in subject.containers:
-            yield from _uncovered(container, quotas, parameters.excluded_prefixes)
+            yield from _unmapped(container, mappings)
+            yield from _uncovered(container, quotas, mappings or {}, parameters.excluded_prefixes)
             yield from _from_limit_ranges(container, defaults, quotas, parameters.excluded_prefixes)
-        yield from _over_quota(subject, quotas)
+        yield from _over_quota(subject, quotas, mappings or {})
 
 
-def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Violation]:
+def _unmapped(container: Container, mappings: Mapping[str, str] | None) -> Iterator[Violation]:
+    """Yield claims of classes that Kueue does not count as any resource."""
+    for request in (request for request in container.requests if request.claimed):
+        name = device_class(request.resource)
+        if mappings is None:
+            message = f"claims devices of class {name}, and the Kueue object that maps it is not among the objects"
+            yield container.unlinked(message, *place(request))
+        elif request.resource not in mappings:
+            message = f"claims devices of class {name}, which Kueue counts as no resource"
+            yield container.violation(message, *place(request)).with_remedy(
+                "Add the class to config.resources.deviceClassMappings of the Kueue object"
+            )
+
+
+def _mappings(inventory: Inventory) -> Mapping[str, str] | None:
+    """Return what Kueue counts claims as, by the resource of their class; None where its object is not at hand."""
+    objects = inventory.of(KUEUE)
+    if not objects:
+        return None
+    entries = [entry for kueue in objects for entry in kueue.parts(*_MAPPINGS)]
+    return {
+        f"{DEVICE_CLASS_PREFIX}{name}": entry.text("name")
+        for entry in entries
+        for name in entry.entries("deviceClassNames")
+    }
+
+
+def _uncovered(
+    container: Container, quotas: _Quotas, mappings: Mapping[str, str], excluded: tuple[str, ...]
+) -> Iterator[Violation]:
     for request in container.requests:
-        if request.resource in quotas.covered or request.resource.startswith(excluded):
+        if request.claimed and request.resource not in mappings:
+            continue
+        if mappings.get(request.resource, request.resource) in quotas.covered or request.resource.startswith(excluded):
             continue
         if request.hidden or any(amount(value) for value in request.values):
             message = f"asks for {request.resource}, of which ClusterQueue {quotas.name} has no quota"
@@ -98,8 +133,9 @@ def _from_limit_ranges(
             )
 
 
-def _over_quota(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
-    for resource, count in sorted(total(subject).items()):
+def _over_quota(subject: Obj, quotas: _Quotas, mappings: Mapping[str, str]) -> Iterator[Violation]:
+    for requested, count in sorted(total(subject).items()):
+        resource = mappings.get(requested, requested)
         if count > quotas.numbers.get(resource, count):
             message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
             yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)

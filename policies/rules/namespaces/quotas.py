@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
+from core.apis.devices import QUOTA
 from core.apis.kinds import CLUSTER_RESOURCE_QUOTA, CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_RUNTIME
 from core.apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
 from core.apis.quantity import whole
@@ -76,8 +77,6 @@ QUOTA_COUNTS = Rule(
 
 _USUAL = (*GPU_SLICE_PREFIXES, *SHARES, DEVICE_CLASS_PREFIX)
 """How the names of GPUs begin beside GPU_RESOURCE that are quotas' own, or another rule's matter."""
-_DEVICES = ".deviceclass.resource.k8s.io/devices"
-"""After the name of a DeviceClass: what a quota calls its devices."""
 _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
 
 
@@ -110,7 +109,7 @@ def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Itera
     key = f"requests.{resource}"
     limits = quotas.get(key, [])
     if not limits and (name := device_class(resource)):
-        limits = quotas.get(f"{name}{_DEVICES}", [])
+        limits = quotas.get(f"{name}{QUOTA}", [])
     place = ("metadata", "namespace") if subject.namespace else ("metadata",)
     if any(isinstance(limit, Unknown) for _, limit in [*limits, *quotas.get("", [])]):
         yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)

@@ -1,0 +1,33 @@
+"""Dynamic resource allocation (DRA): NVIDIA's drivers and DeviceClasses, and how quotas count their devices.
+
+Sources: kubernetes-sigs/dra-driver-nvidia-gpu v0.5.0 (chart and API types), k8s.io/api resource/v1, kubernetes
+v1.34.2 (pkg/quota/v1/evaluator/core/resource_claims.go).
+"""
+
+GPU_DRIVER = "gpu.nvidia.com"
+"""Driver of GPUs; also the domain of their attributes, e.g. productName."""
+COMPUTE_DOMAIN_DRIVER = "compute-domain.nvidia.com"
+"""Driver of IMEX channels and daemons, by which GPUs of several nodes share memory over NVLink."""
+GPU_CLASS, MIG_CLASS, VFIO_CLASS = "gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com"
+"""DeviceClasses of whole GPUs, of MIG instances, and of GPUs for virtual machines."""
+DAEMON_CLASS = "compute-domain-daemon.nvidia.com"
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
+"""DeviceClass of the one IMEX channel that a pod of a ComputeDomain gets on each node."""
+CHANNEL_RESOURCE = f"{COMPUTE_DOMAIN_DRIVER}/channel"
+"""What Kueue counts claims of CHANNEL_CLASS as."""
+QUOTA = ".deviceclass.resource.k8s.io/devices"
+"""Ends the name of a DeviceClass: what a ResourceQuota calls the devices of it that claims request."""
+CLIQUE = "nvidia.com/gpu.clique"
+"""Label of nodes whose GPUs one NVLink fabric joins: GPU feature discovery sets it, or the driver without that."""
+GPUS, CHANNEL = "gpus", "channel"
+"""What pods call their claims."""
+
+
+def claim_template(gpus: int) -> str:
+    """Return the name of the ResourceClaimTemplate of a tenant by which a pod gets so many whole GPUs."""
+    return f"gpus-{gpus}"
+
+
+def channel_template(job: str) -> str:
+    """Return the name of the ResourceClaimTemplate that the ComputeDomain of a job makes for its pods."""
+    return f"{job}-channel"
