@@ -62,13 +62,9 @@ def declare(
 def _compute_domain(
     owner: Component, name: str, args: SpanningJobArgs, after: Sequence[pulumi.Resource | pulumi.Output[Any]]
 ) -> list[CustomObject]:
-    """Declare the ComputeDomain of a job, which each run has anew: it lives no longer than the job's pods.
-
-    Its nodes are those of the pods, however many, so it waits for none.
-    """
+    """Declare the ComputeDomain of a job, each run another: it lives no longer than the job's pods."""
     if not args.compute_domain:
         return []
-    template = {"name": devices.channel_template(args.job_name)}
     metadata = k8s.meta.v1.ObjectMetaArgs(
         name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
     )
@@ -77,10 +73,16 @@ def _compute_domain(
             f"{name}-compute-domain",
             kinds.COMPUTE_DOMAIN,
             metadata,
-            {"spec": {"numNodes": 0, "channel": {"allocationMode": "Single", "resourceClaimTemplate": template}}},
+            {"spec": compute_domain_spec(args)},
             owner.child(*after, replacement_trigger=args.run, delete_before_replace=True),
         )
     ]
+
+
+def compute_domain_spec(args: SpanningJobArgs) -> dict[str, Any]:
+    """Return the `spec` of a job's ComputeDomain: its nodes are those of the pods, however many."""
+    template = {"name": devices.channel_template(args.job_name)}
+    return {"numNodes": 0, "channel": {"allocationMode": "Single", "resourceClaimTemplate": template}}
 
 
 def container(args: JobArgs) -> dict[str, Any]:
@@ -139,6 +141,12 @@ def claims(args: JobArgs) -> dict[str, str]:
     }
 
 
+def claiming(templates: Mapping[str, str]) -> dict[str, Any]:
+    """Return the claims of a pod, each from its ResourceClaimTemplate; nothing where it has none."""
+    entries = [{"name": name, "resourceClaimTemplateName": template} for name, template in templates.items()]
+    return {"resourceClaims": entries} if entries else {}
+
+
 def claimed(args: JobArgs) -> dict[str, Any]:
     """Return the `claims` of the resources of a container with GPUs; nothing where its pod has none."""
     return {"claims": [{"name": name} for name in claims(args)]} if claims(args) else {}
@@ -172,12 +180,11 @@ def placed(args: JobArgs) -> dict[str, Any]:
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
     term = {**(_node_name_field(args.node) if args.node else {}), **fit}
     selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
-    templates = [{"name": name, "resourceClaimTemplateName": template} for name, template in claims(args).items()]
     return {
         **selector,
         **({"affinity": _required(term)} if term else {}),
         **tolerating(args.tolerations, args.resilience),
-        **({"resourceClaims": templates} if templates else {}),
+        **claiming(claims(args)),
     }
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from components.base.model import DnsLabel, Model, Seconds
-from components.jobs import gpu_job, mpi_job, rdma_perftest, torch_job, train_job
+from components.jobs import gpu_job, job_pods, mpi_job, rdma_perftest, torch_job, train_job
 from components.jobs.gpu_job import GpuJobArgs
+from components.jobs.job_args import SpanningJobArgs
 from components.jobs.mpi_job import MpiJobArgs
 from components.jobs.rdma_perftest import RdmaTestArgs, listener_name
 from components.jobs.torch_job import TorchJobArgs
@@ -116,6 +117,8 @@ def _manifest(part: _Part, args: Repeatable, suite_name: str, versions: Mapping[
 
 
 def _parts(args: Repeatable) -> Iterator[_Part]:
+    if isinstance(args, SpanningJobArgs) and args.compute_domain:
+        yield _Part(kinds.COMPUTE_DOMAIN, args.job_name, job_pods.compute_domain_spec(args))
     yield from _PARTS[type(args)](args)
 
 
@@ -130,7 +133,11 @@ def _torch(args: TorchJobArgs) -> Iterator[_Part]:
 
 def _train(args: TrainJobArgs) -> Iterator[_Part]:
     if train_job.has_own_runtime(args):
-        yield _Part(kinds.TRAINING_RUNTIME, args.job_name, train_job.runtime_spec(args.shm, args.resilience))
+        yield _Part(
+            kinds.TRAINING_RUNTIME,
+            args.job_name,
+            train_job.runtime_spec(args.shm, args.resilience, job_pods.claims(args)),
+        )
     yield _Part(kinds.TRAIN_JOB, args.job_name, train_job.spec(args), args.queue)
 
 

@@ -1,7 +1,8 @@
 """Kubeflow Trainer: PyTorch jobs as TrainJobs, and the runtime that they name."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import pulumi
@@ -54,8 +55,8 @@ class TrainJobArgs(TorchJobArgs):
 
 
 def has_own_runtime(args: TrainJobArgs) -> bool:
-    """Say whether a job names a runtime of its own: only there can JobSet's failurePolicy be."""
-    return args.resilience.of_all > 0
+    """Say whether a job names a runtime of its own: only there can JobSet's failurePolicy and claims of pods be."""
+    return args.resilience.of_all > 0 or bool(job_pods.claims(args))
 
 
 def command(args: TrainJobArgs) -> list[str]:
@@ -78,6 +79,8 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
         **job_pods.placed(args),
         **job_pods.pod(args),
     }
+    # A patch cannot have them; the runtime of its own does.
+    pod.pop("resourceClaims", None)
     template = job_pods.template(pod, job_pods.annotations(args))
     patch = {"name": trainer.NODE, "template": {"spec": {"template": template}}}
     runtime = kinds.TRAINING_RUNTIME if has_own_runtime(args) else kinds.CLUSTER_TRAINING_RUNTIME
@@ -141,7 +144,7 @@ class TrainJob(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
             ),
-            {"spec": runtime_spec(args.shm, args.resilience)},
+            {"spec": runtime_spec(args.shm, args.resilience, job_pods.claims(args))},
             self.child(*after),
         )
 
@@ -154,8 +157,11 @@ class TrainingRuntimeArgs(Model):
     protect: bool = Field(default=False, description="refuse to delete it: TrainJobs that name it would fail")
 
 
-def runtime_spec(shm: str, own: Resilience) -> dict[str, Any]:
-    """Return the `spec`. The container must be called `node`; a retry of one rank alone is none of the job."""
+def runtime_spec(shm: str, own: Resilience, claims: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the `spec`. The container must be called `node`; a retry of one rank alone is none of the job.
+
+    `claims`: what its pods claim, with the ResourceClaimTemplates.
+    """
     container = {
         "name": trainer.NODE,
         "imagePullPolicy": "IfNotPresent",
@@ -169,6 +175,7 @@ def runtime_spec(shm: str, own: Resilience) -> dict[str, Any]:
         "securityContext": confined_pod(),
         "containers": [container],
         "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": shm}}],
+        **job_pods.claiming(claims),
     }
     job = {
         "name": trainer.NODE,

@@ -17,6 +17,8 @@ PARTS = (
     "DaemonSet kube-system/nvidia-device-plugin-daemonset",
     # Reads all GPUs, and at the kubelet's other socket which pod has which.
     "DaemonSet dcgm-exporter/dcgm-exporter",
+    # Registers at the kubelet's sockets, and prepares IMEX channels for pods.
+    "DaemonSet nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-kubelet-plugin",
 )
 
 AGENTS = (
