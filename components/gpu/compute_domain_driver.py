@@ -25,7 +25,7 @@ NAME = "nvidia-dra-driver-gpu"
 CONTROLLER, PLUGIN, DAEMON = f"{NAME}-controller", f"{NAME}-kubelet-plugin", "compute-domain-daemon-service-account"
 """Controller, kubelet plugin, and the account under whose name the controller starts daemons."""
 _DRIVER_ROOT = "/run/nvidia/driver"
-"""Where the GPU Operator's driver is on a node; a driver of the host's own is at the root."""
+"""Where the GPU Operator's driver is on a node."""
 _READ = ("get", "list", "watch")
 _DOMAINS, _CLAIMS = kinds.COMPUTE_DOMAIN.group, kinds.RESOURCE_CLAIM_TEMPLATE.group
 _RULES: Mapping[str, tuple[Rule, ...]] = {
@@ -82,7 +82,6 @@ class ComputeDomainDriverArgs(ComputeDomainDriver):
 
     node_selector: dict[LabelKey, LabelValue] = Field(min_length=1, description="nodes of the racks")
     tolerations: tuple[Toleration, ...] = Field(default=(GPU_TAINT,), description="taints of those nodes")
-    host_driver: bool = Field(default=False, description="the nodes have the GPU driver by themselves")
     ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
     protect: bool = Field(
         default=False, description="refuse to delete its namespace: jobs' domains would stay for ever"
@@ -185,16 +184,15 @@ def _controller(args: ComputeDomainDriverArgs, own_labels: Mapping[str, str]) ->
 def _plugin(args: ComputeDomainDriverArgs, own_labels: Mapping[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     """Return the DaemonSet of the container `compute-domains`; that of GPUs is left out with `resources.gpus`."""
     selector, core = _selector("kubelet-plugin"), k8s.core.v1
-    root = "/" if args.host_driver else _DRIVER_ROOT
     folders = {
         "plugins-registry": ("/var/lib/kubelet/plugins_registry", None),
         "plugins": ("/var/lib/kubelet/plugins", "Bidirectional"),
         "cdi": ("/var/run/cdi", None),
-        "driver-root": (root, "HostToContainer"),
+        "driver-root": (_DRIVER_ROOT, "HostToContainer"),
     }
     environment = {
         "LOG_VERBOSITY": "4",
-        "NVIDIA_DRIVER_ROOT": root,
+        "NVIDIA_DRIVER_ROOT": _DRIVER_ROOT,
         "CDI_ROOT": "/var/run/cdi",
         "NVIDIA_MIG_CONFIG_DEVICES": "all",
         # GPU feature discovery sets the label of cliques under a ClusterPolicy.
@@ -221,6 +219,7 @@ def _plugin(args: ComputeDomainDriverArgs, own_labels: Mapping[str, str]) -> "k8
                 name=volume,
                 mount_path="/driver-root" if volume == "driver-root" else path,
                 mount_propagation=propagation,
+                read_only=volume == "driver-root" or None,
             )
             for volume, (path, propagation) in folders.items()
         ],

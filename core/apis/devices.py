@@ -4,6 +4,9 @@ Sources: kubernetes-sigs/dra-driver-nvidia-gpu v0.5.0 (chart and API types), k8s
 v1.34.2 (pkg/quota/v1/evaluator/core/resource_claims.go).
 """
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 GPU_DRIVER = "gpu.nvidia.com"
 """Driver of GPUs; also the domain of their attributes, e.g. productName."""
 COMPUTE_DOMAIN_DRIVER = "compute-domain.nvidia.com"
@@ -31,3 +34,32 @@ def claim_template(gpus: int) -> str:
 def channel_template(job: str) -> str:
     """Return the name of the ResourceClaimTemplate that the ComputeDomain of a job makes for its pods."""
     return f"{job}-channel"
+
+
+Attributes = Mapping[str, Any]
+"""Attribute of a device without its domain, e.g. productName -> its value."""
+
+
+def published(slices: Iterable[Mapping[str, Any]], driver: str = GPU_DRIVER) -> dict[str, list[Attributes]]:
+    """Return the devices that a driver publishes in ResourceSlices, by node: of each pool the newest generation."""
+    pools: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for item in slices:
+        spec = item["spec"]
+        if spec.get("driver") == driver and spec.get("nodeName"):
+            pools.setdefault((spec["nodeName"], spec["pool"]["name"]), []).append(spec)
+    by_node: dict[str, list[Attributes]] = {}
+    for (node, _), specs in pools.items():
+        newest = max(spec["pool"].get("generation", 0) for spec in specs)
+        current = (spec for spec in specs if spec["pool"].get("generation", 0) == newest)
+        by_node.setdefault(node, []).extend(
+            {name.rpartition("/")[2]: next(iter(value.values()), None) for name, value in attributes.items()}
+            for spec in current
+            for device in spec.get("devices") or ()
+            for attributes in [device.get("attributes") or {}]
+        )
+    return by_node
+
+
+def whole_gpus(attributes: Iterable[Attributes]) -> int:
+    """Return how many of a node's devices are whole GPUs."""
+    return sum(device.get("type") == "gpu" for device in attributes)

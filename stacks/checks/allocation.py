@@ -88,6 +88,11 @@ def _domains(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
         )
     for pool in racks:
         yield from _racks(pool, settings)
+        if pool.driver is None and gpu.allocation != "dra":
+            yield (
+                f"{pool.driver_place}: the nodes{of_pool(pool)} have the GPU driver by themselves, and "
+                "gpu.compute_domains would mount their whole file system; give the driver, or set gpu.allocation to dra"
+            )
 
 
 def _racks(pool: Pool, settings: Settings) -> Iterator[str]:

@@ -143,7 +143,6 @@ def _by_plugin(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Resour
         **fields_of(ComputeDomainDriver, gpu.compute_domains),
         node_selector=racks[0].selector if len(racks) == 1 else GPU_NODE,
         **tolerations(ComputeDomainDriverArgs, racks),
-        host_driver=all(pool.driver is None for pool in racks),
         ready_timeout=settings.timeouts.plugins(len(settings.gpu_nodes)),
         protect=settings.protect,
     )

@@ -127,7 +127,7 @@ class NoHostPath(Infrastructure):
     """Which folders infrastructure may use."""
 
     paths: tuple[str, ...] = Field(
-        default=("/var/lib/kubelet", "/dev", "/run/cdi", "/var/run/cdi"),
+        default=("/var/lib/kubelet", "/dev", "/run/cdi", "/var/run/cdi", "/run/nvidia/driver"),
         description="folders of a node that infrastructure may use, with what is below them",
     )
 

@@ -1,11 +1,12 @@
 """What a cluster says of itself, as far as the settings of a stack depend on it: records, made of API objects."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from components.base.scheduling import Taint
+from core.apis import devices
 from core.apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
 from core.apis.quantity import amount
 from core.simulated import SIMULATED_BY
@@ -15,6 +16,8 @@ from toolkit.cli.shared import metadata
 
 Object = Mapping[str, Any]
 
+PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
+"""Labels by which GPU feature discovery names and counts a node's GPUs."""
 _GIB = 1 << 30
 _MASTERS = ("master", "control-plane")
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -109,6 +112,8 @@ class Cluster:
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     gpu_policy: GpuPolicy | None = None
     """None: no ClusterPolicy, or several."""
+    gpu_cluster: bool = False
+    """Whether the GPU Operator serves a GPUCluster: pods get GPUs by claims."""
     node_features: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Namespace -> names of its NodeFeatureDiscoveries."""
     mpi_operators: tuple[str, ...] = ()
@@ -124,9 +129,11 @@ class Cluster:
         return ".".join(self.version.split(".")[:2])
 
 
-def node(obj: Object) -> Node:
-    """Return what is known of a node."""
-    labels = metadata.labels(obj)
+def node(obj: Object, by_claims: Sequence[devices.Attributes] = ()) -> Node:
+    """Return what is known of a node; `by_claims` are the GPUs that its ResourceSlices have, which no label names."""
+    gpus = [device for device in by_claims if device.get("type") == "gpu"]
+    product = str(gpus[0].get("productName", "")).replace(" ", "-") if gpus else ""
+    labels = {**({PRODUCT: product, COUNT: str(len(gpus))} if product else {}), **metadata.labels(obj)}
     roles = {key.removeprefix(NODE_ROLE) for key in labels if key.startswith(NODE_ROLE)}
     masters = ("master",) if roles & {*_MASTERS} else ()
     return Node(
@@ -135,7 +142,7 @@ def node(obj: Object) -> Node:
         cpus=int(_amount(obj, "cpu")),
         memory_gib=_amount(obj, "memory") / _GIB,
         architecture=str(read(obj, "status", "nodeInfo", "architecture") or labels.get("kubernetes.io/arch", "")),
-        gpus=int(_amount(obj, GPU_RESOURCE)),
+        gpus=int(_amount(obj, GPU_RESOURCE)) + len(gpus),
         labels=labels,
         taints=tuple(metadata.repelling(obj)),
     )

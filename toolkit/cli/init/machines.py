@@ -9,9 +9,9 @@ from core.hardware.gpus import ARCHITECTURES, Gpu
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 from core.wording import plural
 from toolkit.cli.hardware.known_machines import KnownMachine, catalogue
-from toolkit.cli.init.facts import Node
+from toolkit.cli.init.facts import COUNT, PRODUCT, Node
 
-_PRODUCT, _COUNT, _MACHINE = "nvidia.com/gpu.product", "nvidia.com/gpu.count", "nvidia.com/gpu.machine"
+_MACHINE = "nvidia.com/gpu.machine"
 _FEATURE = "feature.node.kubernetes.io/"
 _PCI = re.compile(re.escape(_FEATURE) + r"pci-(?:([0-9a-f]{4})_)?([0-9a-f]{4})\.present")
 _DISPLAY = "03"
@@ -85,11 +85,11 @@ def _alike(key: tuple[tuple[str, ...], Traits], other: tuple[tuple[str, ...], Tr
 def traits(node: Node) -> Traits:
     """Return what distinguishes the machine of a node from others."""
     labels, pci = node.labels, _pci(node.labels)
-    product, divided = labels.get(_PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
+    product, divided = labels.get(PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
     classes = [kind for kind, vendor in pci if vendor == NVIDIA_PCI_VENDOR]
     seen = bool(product or node.gpus or any(kind is None or kind.startswith(_DISPLAY) for kind in classes))
     looked = any(label.startswith(_FEATURE) for label in labels)
-    count = labels.get(_COUNT, "")
+    count = labels.get(COUNT, "")
     layers = {_LINK_LAYERS[kind] for kind, vendor in pci if vendor == MELLANOX_PCI_VENDOR and kind in _LINK_LAYERS}
     return Traits(
         product=_DIVIDED.sub("", product) if product else None,

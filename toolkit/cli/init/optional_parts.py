@@ -91,6 +91,13 @@ def _has(cluster: Cluster, package: str | None) -> bool:
 def fit_gpu_policy(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
     """Make the settings of the GPU Operator those of the cluster, in place; yield what to review."""
     gpu, policy = settings.get("gpu") or {}, cluster.gpu_policy
+    if cluster.gpu_cluster and gpu.get("enablement") == _OPERATOR:
+        gpu["allocation"] = "dra"
+        yield Decision(
+            ("gpu", "allocation"),
+            "the cluster has a GPUCluster, so pods get GPUs by claims; driver and ComputeDomains as there",
+            mark=REVIEW,
+        )
     if policy is None or gpu.get("enablement") != _OPERATOR:
         return
     if policy.mig:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from core.apis import kinds
+from core.apis import devices, kinds
 from core.apis.kinds import Kind
 from core.apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
 from policies.manifests.values import read as value
@@ -40,11 +40,16 @@ def read(cluster: Cluster) -> facts.Cluster:
     kube_system = next((namespace for namespace in namespaces if metadata.name(namespace) == "kube-system"), {})
     packages = map(operator_facts.package, reader.all(kinds.PACKAGE_MANIFEST))
     deployments = reader.all(kinds.DEPLOYMENT)
+    published = devices.published(reader.all(kinds.RESOURCE_SLICE))
     unready = tuple(unready_operands(reader.all))
     return facts.Cluster(
         version=version,
         uid=metadata.uid(kube_system),
-        nodes=tuple(sorted(map(facts.node, nodes), key=lambda node: node.name)),
+        nodes=tuple(
+            sorted(
+                (facts.node(node, published.get(metadata.name(node), ())) for node in nodes), key=lambda node: node.name
+            )
+        ),
         simulated=facts.simulated(nodes),
         packages={package.name: package for package in packages},
         subscriptions=tuple(operator_facts.subscriptions(subscriptions, versions, operator_groups)),
@@ -58,6 +63,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(namespace): facts.namespace(namespace, quotas) for namespace in namespaces},
         gpu_policy=facts.gpu_policy(reader.all(kinds.CLUSTER_POLICY)),
+        gpu_cluster=bool(reader.all(kinds.GPU_CLUSTER)),
         node_features=operator_facts.by_namespace(reader.all(kinds.NODE_FEATURE_DISCOVERY_V1)),
         mpi_operators=tuple(operator_facts.mpi_operators(deployments)),
         unready=unready,

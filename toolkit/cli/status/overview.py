@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from core.apis import kinds
+from core.apis import devices, kinds
 from core.apis.names import GPU_RESOURCE, PART_OF, POOL, RDMA_PREFIX, SCC_UID_RANGE
 from core.apis.quantity import whole
 from core.apis.suite import SUITE
@@ -93,7 +93,7 @@ def overview(ours: List, everything: List, release: Release, pool: str) -> Overv
         tenants=tuple(_tenants(ours(kinds.NAMESPACE), everything)),
         queues=tuple(_queues(ours(kinds.CLUSTER_QUEUE))),
         jobs=tuple(jobs(ours, everything, release.mpi_job)),
-        nodes=tuple(_nodes(everything(kinds.NODE))),
+        nodes=tuple(_nodes(everything(kinds.NODE), devices.published(everything(kinds.RESOURCE_SLICE)))),
         failing=tuple(_failing({part.name.split("/")[0] for part in platform}, everything(kinds.POD))),
         stuck=tuple(stuck(everything)),
     )
@@ -107,12 +107,17 @@ def _failing(namespaces: Container[str], items: Iterable[Object]) -> Iterable[st
 
 def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]:
     claims, quotas = everything(kinds.PERSISTENT_VOLUME_CLAIM), everything(kinds.RESOURCE_QUOTA)
-    key = f"requests.{GPU_RESOURCE}"
+    # Where claims have a quota, that of the resource is 0.
+    keys = (f"{devices.GPU_CLASS}{devices.QUOTA}", f"requests.{GPU_RESOURCE}")
     for item in namespaces:
         if read(item, "metadata", "labels", "app.kubernetes.io/component") != "tenant":
             continue
         name = item["metadata"]["name"]
-        used = [(read(quota, "status", "used", key), read(quota, "status", "hard", key)) for quota in _in(name, quotas)]
+        used = [
+            (read(quota, "status", "used", key), read(quota, "status", "hard", key))
+            for quota in _in(name, quotas)
+            for key in [next((key for key in keys if key in (read(quota, "status", "hard") or {})), keys[-1])]
+        ]
         yield Tenant(
             namespace=name,
             uid_range=str(read(item, "metadata", "annotations", SCC_UID_RANGE) or ""),
@@ -163,16 +168,17 @@ def _offered(offered: Mapping[str, str], prefix: str) -> dict[str, int]:
     return {key.removeprefix(prefix): count(offered[key]) for key in sorted(offered) if key.startswith(prefix)}
 
 
-def _nodes(items: Iterable[Object]) -> Iterable[Node]:
+def _nodes(items: Iterable[Object], published: Mapping[str, list[devices.Attributes]]) -> Iterable[Node]:
     role = "node-role.kubernetes.io/"
     for item in items:
+        by_claims = published.get(item["metadata"]["name"], ())
         offered = read(item, "status", "allocatable") or {}
         labels = read(item, "metadata", "labels") or {}
         yield Node(
             name=item["metadata"]["name"],
             roles=",".join(sorted(key.removeprefix(role) for key in labels if key.startswith(role))),
             ready=condition(item, "Ready"),
-            gpus=count(offered.get(GPU_RESOURCE)),
+            gpus=count(offered.get(GPU_RESOURCE)) + devices.whole_gpus(by_claims),
             rdma=_offered(offered, RDMA_PREFIX),
             slices={
                 name: number for name, number in _offered(offered, _VENDOR).items() if name.startswith(_PART_OF_GPU)

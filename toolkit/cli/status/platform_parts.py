@@ -146,6 +146,7 @@ _STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
     (kinds.NODE_NETWORK_CONFIGURATION_POLICY, _conditions("Available")),
     (kinds.SUBSCRIPTION, _subscription),
     (kinds.CLUSTER_POLICY, _reported("ready")),
+    (kinds.GPU_CLUSTER, _reported("ready")),
     (kinds.NVIDIA_DRIVER, _reported("ready")),
     (kinds.NIC_CLUSTER_POLICY, _reported("ready")),
     (kinds.NIC_NODE_POLICY, _reported("ready")),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.apis import kinds, names, rhel
+from core.apis import devices, kinds, names, rhel
 from policies.manifests.values import read as value
 from stacks.settings.fabric import Ethernet, RdmaFabric
 from stacks.settings.platform import Settings
@@ -52,7 +52,8 @@ def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, s
     own = [node for node in nodes if value(node, "metadata", "name") in pool.free]
     others = [node for node in nodes if value(node, "metadata", "name") in plain]
     network = _network(cluster) if isinstance(pool.fabric, Ethernet) else None
-    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(own, network, others),))
+    slices = cluster.list(kinds.RESOURCE_SLICE) if pool.by_claims else ()
+    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(own, network, others, slices),))
 
 
 def systems(pool: Pool, settings: Settings) -> Mapping[str, str]:
@@ -82,23 +83,30 @@ def facts(
     nodes: Iterable[Mapping[str, Any]],
     network: Mapping[str, Any] | None = None,
     others: Iterable[Mapping[str, Any]] = (),
+    slices: Iterable[Mapping[str, Any]] = (),
 ) -> NodeFacts:
-    """Read nodes of the API, those with GPUs and others, and what OpenShift reports of the pod network."""
+    """Read nodes of the API, those with GPUs and others, and what OpenShift reports of the pod network.
+
+    `slices` are ResourceSlices, which have the GPUs that pods get by claims.
+    """
+    published = devices.published(slices)
     return NodeFacts(
         file=PLACE,
         tool=NODE_FACTS,
         complete=True,
         first_line=1,
         last_line=1,
-        nodes=tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name)),
-        others=tuple(sorted((_fact(node) for node in others), key=lambda row: row.name)),
+        nodes=tuple(sorted((_fact(node, published) for node in nodes), key=lambda row: row.name)),
+        others=tuple(sorted((_fact(node, published) for node in others), key=lambda row: row.name)),
         pod_mtu=value(network or {}, "status", "clusterNetworkMTU") or None,
     )
 
 
-def _fact(node: Mapping[str, Any]) -> NodeFact:
+def _fact(node: Mapping[str, Any], published: Mapping[str, list[devices.Attributes]]) -> NodeFact:
     labels = value(node, "metadata", "labels") or {}
     offered = value(node, "status", "allocatable") or {}
+    by_claims = published.get(node["metadata"]["name"], [])
+    products = {str(device["productName"]).replace(" ", "-") for device in by_claims if device.get("productName")}
     info = value(node, "status", "nodeInfo") or {}
     conditions = {
         condition.get("type"): condition.get("status") for condition in value(node, "status", "conditions") or ()
@@ -109,7 +117,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         roles=tuple(sorted(key.removeprefix(names.NODE_ROLE) for key in labels if key.startswith(names.NODE_ROLE))),
         ready=conditions.get("Ready") == "True",
         schedulable=not value(node, "spec", "unschedulable"),
-        gpus=count(offered.get(names.GPU_RESOURCE)),
+        gpus=count(offered.get(names.GPU_RESOURCE)) + devices.whole_gpus(by_claims),
         instances={
             name.removeprefix(names.MIG_PREFIX): count(amount)
             for name, amount in sorted(offered.items())
@@ -121,7 +129,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
             if name.startswith(names.RDMA_PREFIX)
         },
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
-        gpu_model=labels.get(_PRODUCT),
+        gpu_model=labels.get(_PRODUCT) or (products.pop() if len(products) == 1 else None),
         driver=next((driver for driver in drivers if driver), None),
         taints=tuple(map(str, metadata.repelling(node))),
         kernel=str(info.get("kernelVersion", "")),

@@ -34,6 +34,7 @@ _UPGRADE = "upgradePolicy"
 _OBJECTS = "useNvidiaDriverCRD"
 _POLICIES = (
     kinds.CLUSTER_POLICY,
+    kinds.GPU_CLUSTER,
     kinds.NVIDIA_DRIVER,
     kinds.NIC_CLUSTER_POLICY,
     kinds.NIC_NODE_POLICY,

@@ -67,7 +67,9 @@ def instance_conflicts(settings: Settings, cluster: Cluster) -> Iterator[str]:
     """Yield objects under other names than the settings', why no second one will do, and the setting that names it."""
     gpu, features, kind = settings.gpu, settings.node_feature_discovery, settings.version.node_feature_discovery
     if isinstance(gpu, GpuOperatorSettings) and not gpu.operator.installed:
-        for name in _others(kinds.CLUSTER_POLICY, "", gpu.policy, cluster):
+        yield from _allocation_conflicts(gpu, cluster)
+        policies = _others(kinds.CLUSTER_POLICY, "", gpu.policy, cluster) if gpu.allocation == "device-plugin" else ()
+        for name in policies:
             yield (
                 f"gpu.policy {gpu.policy}: the cluster has ClusterPolicy {name}, and the GPU Operator ignores all but "
                 f"the oldest; set gpu.policy to {name}, and adopt it, or delete it"
@@ -80,6 +82,20 @@ def instance_conflicts(settings: Settings, cluster: Cluster) -> Iterator[str]:
                 f"{name}, and two would have the same workers; set node_feature_discovery.instance to {name}, and "
                 "adopt it, or delete it"
             )
+
+
+def _allocation_conflicts(gpu: GpuOperatorSettings, cluster: Cluster) -> Iterator[str]:
+    """Yield objects of the other way to GPUs, also those that the stack has made: the operator serves one of the two.
+
+    NVIDIA documents no way from one to the other in place (cloud-native-docs, gpu-operator/dra-intro-install).
+    """
+    other = kinds.CLUSTER_POLICY if gpu.allocation == "dra" else kinds.GPU_CLUSTER
+    for item in cluster.list(other):
+        yield (
+            f"gpu.allocation {gpu.allocation}: the cluster has {other.kind} {metadata.name(item)}, and the GPU "
+            "Operator serves no other object beside it; set gpu.allocation to "
+            f"{'device-plugin' if gpu.allocation == 'dra' else 'dra'}, or use a new cluster"
+        )
 
 
 def _others(kind: Kind, namespace: str, own: str, cluster: Cluster) -> list[str]:

@@ -36,7 +36,10 @@ from toolkit.review.sentences import bare, name, quoted
 Object = Mapping[str, Any]
 Look = Callable[[Kind], Sequence[Object]]
 """List a kind."""
-_STATED = (kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY)
+_STATED = (
+    *(kinds.CLUSTER_POLICY, kinds.GPU_CLUSTER, kinds.NVIDIA_DRIVER),
+    *(kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY),
+)
 """Kinds with one word in `status.state`, and the condition Ready."""
 _CONDITIONS = {
     kinds.NODE_FEATURE_DISCOVERY_V1: "Available",

@@ -13,6 +13,7 @@ from toolkit.cli.up.waits import drivers, workloads
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failing, met, reason_of, waiting
 
 _RECONCILE_FAILED = "ReconcileFailed"
+_PREREQUISITE = "PrerequisiteNotMet"
 _FAULTS = ("ConflictingNodeSelector", _RECONCILE_FAILED)
 _NETWORK_KINDS = (kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY, kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
 
@@ -36,6 +37,18 @@ def judge_cluster_policy(obj: Object, look: Look) -> Verdict:
     if state == "ready":
         return waiting(f"ready, but {reason_of(ready)}" if ready else "ready")
     return waiting(reason_of(error) if error else state or "the operator has not seen it yet")
+
+
+def judge_gpu_cluster(obj: Object, look: Look) -> Verdict:
+    """Return how far a GPUCluster is: what it refuses stays so, as a ClusterPolicy beside it."""
+    state = str(read(obj, "status", "state") or "")
+    error = met(obj, "Error")
+    if error is not None and (reason := error.get("reason")) in (_PREREQUISITE, _RECONCILE_FAILED):
+        return failing(reason_of(error), reason)
+    operands = workloads.operands(obj, look)
+    if operands.state != "done":
+        return operands
+    return DONE if state == "ready" else waiting(state or "the operator has not seen it yet")
 
 
 def judge_driver(obj: Object, look: Look) -> Verdict:
@@ -81,6 +94,7 @@ def _reported(part: Object) -> str:
 
 RULES = (
     Rule(kinds.CLUSTER_POLICY.group, (kinds.CLUSTER_POLICY.kind,), judge_cluster_policy),
+    Rule(kinds.GPU_CLUSTER.group, (kinds.GPU_CLUSTER.kind,), judge_gpu_cluster),
     Rule(kinds.NVIDIA_DRIVER.group, (kinds.NVIDIA_DRIVER.kind,), judge_driver),
     Rule(kinds.NIC_CLUSTER_POLICY.group, tuple(kind.kind for kind in _NETWORK_KINDS), judge_network),
 )
