@@ -16,7 +16,9 @@ from components.fabric.network_operator import (
 from components.fabric.nmstate import NmState, NmStateArgs
 from components.fabric.port_network import PortNetwork, PortNetworkArgs
 from components.fabric.ports import Ports, PortsArgs
+from components.gpu.compute_domain_driver import ComputeDomainDriverArgs, ComputeDomains
 from components.gpu.dcgm_exporter import DcgmExporter, DcgmExporterArgs
+from components.gpu.gpu_cluster import GpuCluster, GpuClusterArgs
 from components.gpu.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu.gpu_operator import GpuDriver, GpuKind
 from components.gpu.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
@@ -32,6 +34,7 @@ from components.nodes.kubelet_config import KubeletConfig, for_machine
 from components.nodes.node_health import NodeHealthCheck, NodeHealthCheckArgs
 from components.operators.trainer import Trainer, TrainerArgs
 from components.storage.data_set_lock import DataSetLock, DataSetLockArgs
+from components.tenants.gpu_claims import GpuClaims, GpuClaimsArgs
 from components.tenants.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from tests.components.kit import (
     ADDRESSES,
@@ -147,6 +150,11 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             gpus=GpuKind(gpu=A100_SXM4_40GB),
         ),
     ),
+    "compute-domains": lambda: ComputeDomains(
+        "compute-domains", ComputeDomainDriverArgs(node_selector={"hpc.pulumi/gpu-node": "true"})
+    ),
+    "gpu-claims": lambda: GpuClaims("adas-gpu-claims", GpuClaimsArgs(namespace="adas", most=2)),
+    "gpu-cluster": lambda: GpuCluster("gpus", GpuClusterArgs(gpus=(GpuKind(gpu=A100_SXM4_40GB),))),
     "nmstate": lambda: NmState("nmstate", NmStateArgs()),
     "own-objects": lambda: OwnObjects(
         "own",

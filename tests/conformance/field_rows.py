@@ -17,7 +17,8 @@ from tests.conformance import definitions
 from tests.conformance.definitions import OPEN, Schema
 
 KINDS: tuple[Kind, ...] = (
-    *(kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY),
+    *(kinds.CLUSTER_POLICY, kinds.GPU_CLUSTER, kinds.NVIDIA_DRIVER, kinds.COMPUTE_DOMAIN),
+    *(kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY),
     *(kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK),
     *(kinds.NODE_FEATURE_DISCOVERY_V1, kinds.NODE_NETWORK_CONFIGURATION_POLICY, kinds.SUBSCRIPTION),
     *(kinds.OPERATOR_GROUP, kinds.MACHINE_CONFIG_POOL, kinds.KUBELET_CONFIG, kinds.PROMETHEUS_RULE),

@@ -298,7 +298,7 @@ def unchanged(name: str) -> dict[str, Any]:
     for node in content["nodes"]:
         # Eight machines show what 140 do, in a fraction of the time.
         node["name"] = node["name"].replace("[001-140]", "[001-008]")
-    for tenant in content["tenants"]:
+    for tenant in content["tenants"] if content["nodes"] != _read(name)["nodes"] else ():
         quota = tenant["gpu_quota"]
         tenant["gpu_quota"] = 20 if isinstance(quota, int) and quota > 32 else quota
     for stage in content["stages"]:

@@ -29,7 +29,15 @@ SAMPLES: tuple[Object, ...] = (
     {"status": {"conditions": []}},
     *(
         {"status": {"installedCSV": installed, "currentCSV": current, "state": state}}
-        for installed in ("nfd.4.20.0", "gpu.v26.7.1", "gpu.v26.3.1", "gpu.v26.4.1", "kueue.v1.3.0", "jobset.v1.0.0")
+        for installed in (
+            "nfd.4.20.0",
+            "gpu.v26.7.1",
+            "gpu.v26.3.1",
+            "gpu.v26.4.1",
+            "kueue.v1.3.0",
+            "kueue.v1.4.0",
+            "jobset.v1.0.0",
+        )
         for current in (installed, "later.v99.0.0")
         for state in ("AtLatestKnown", "UpgradePending")
     ),

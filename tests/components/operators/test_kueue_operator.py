@@ -19,7 +19,12 @@ def kueue(**changed: Any) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    "changed", [{}, {"pods_ready": {"admission": "Sequential"}, "unlabelled": "held", "frameworks": ("Pod", "MPIJob")}]
+    "changed",
+    [
+        {},
+        {"pods_ready": {"admission": "Sequential"}, "unlabelled": "held", "frameworks": ("Pod", "MPIJob")},
+        {"device_classes": {"nvidia.com/gpu": ("gpu.nvidia.com",)}},
+    ],
 )
 def test_it_has_the_shape_of_its_definition(changed: dict[str, Any]) -> None:
     """The object matches its definition."""

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from components.tenants.tenant import ContainerResources, IdRange, Tenant, TenantArgs
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import environment, only_object
+from tests.support.recorded import environment, of_kind, only_object
 
 
 def test_only_the_tenants_account_may_use_the_scc() -> None:
@@ -33,6 +33,24 @@ def test_namespace_has_its_own_ids() -> None:
         "openshift.io/sa.scc.supplemental-groups": "1075480000/10000",
         "openshift.io/sa.scc.mcs": "s0:c27,c24",
     }
+
+
+def test_claims_are_counted_by_class_and_nothing_else_gives_gpus() -> None:
+    """A quota of nvidia.com/gpu counts no claims: it is 0, as that of classes of which the tenant has nothing."""
+    (quota,) = (
+        item.inputs
+        for item in of_kind(environment("h200-dra"), "ResourceQuota")
+        if item.inputs["metadata"]["namespace"] == "inference"
+    )
+    assert quota["spec"]["hard"] == {
+        "requests.nvidia.com/gpu": "0",
+        "gpu.nvidia.com.deviceclass.resource.k8s.io/devices": "8",
+        "mig.nvidia.com.deviceclass.resource.k8s.io/devices": "0",
+        "vfio.gpu.nvidia.com.deviceclass.resource.k8s.io/devices": "0",
+    }
+    racks = only_object(environment("gb200-nvl72"), "ResourceQuota").inputs["spec"]["hard"]
+    assert racks["requests.nvidia.com/gpu"] == "144"
+    assert racks["compute-domain-default-channel.nvidia.com.deviceclass.resource.k8s.io/devices"] == "36"
 
 
 def test_gpus_are_bounded_per_tenant() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from core.yaml import text as yaml_text
 from stacks.loading import settings as stack_settings
 from stacks.releases import Release
+from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.layers import PlatformLayer, TenantsLayer
 from stacks.settings.platform import Settings
 from toolkit.cli.hardware.known_machines import catalogue
@@ -86,7 +87,14 @@ def supported(example: Example, release: Release) -> bool:
     """Whether a release has the API generations of an example, and its way to GPUs."""
     theirs, choices = example.settings.version, release.choices.get("gpu.enablement", ())
     same = (theirs.mpi_job, theirs.scale_csi) == (release.mpi_job, release.scale_csi)
-    return same and (not choices or example.settings.gpu.enablement in choices)
+    claims = by_claims(example) and "gpu.compute_domains" in release.lacks
+    return same and not claims and (not choices or example.settings.gpu.enablement in choices)
+
+
+def by_claims(example: Example) -> bool:
+    """Whether pods of an example claim devices: GPUs, or what joins those of several nodes."""
+    gpu = example.settings.gpu
+    return isinstance(gpu, GpuOperatorSettings) and (gpu.allocation == "dra" or gpu.compute_domains is not None)
 
 
 def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tuple[bool, ...]:
@@ -100,6 +108,8 @@ def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tu
         bool(example.settings.pools),
         any(pool.machine.gpu.architecture in gpus for pool in example.settings.gpu_pools),
         any(pool.fabric.kind in kinds for pool in example.settings.gpu_pools),
+        # Unless the machine is theirs alone: where the cluster has a GPUCluster, the setting follows it anyway.
+        not by_claims(example),
         example.settings.release == release.name,
         example.settings.uses_rdma,
     )
