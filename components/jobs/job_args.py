@@ -194,9 +194,7 @@ class SpanningJobArgs(JobArgs):
         """Return NCCL's variables; `words`: as today's versions have them (`Transport.environment`)."""
         transport = self.transport.environment(self.gdr_level, words=words)
         named = {"NCCL_IB_HCA": self.ib_hca} if self.ib_hca and self.transport.uses_rdma else {}
-        # Without an IMEX channel NCCL ends with an error then, in place of the fabric's bandwidth.
-        domain = {"NCCL_MNNVL_ENABLE": "1"} if self.compute_domain else {}
-        return {"NCCL_DEBUG": "INFO", **transport, **domain, **self.environment, **named}
+        return {"NCCL_DEBUG": "INFO", **transport, **self.environment, **named}
 
     @model_validator(mode="after")
     def _one_topology(self) -> Self:

@@ -83,6 +83,10 @@ class Request(Model):
     )
     peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
+    nvlink_nodes: Literal["all", "some"] | None = Field(
+        default=None,
+        description="whether NVLink is to join all of its nodes, or those of each rack, by a ComputeDomain; None: none",
+    )
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: not set")
     port_mtu: int | None = Field(default=None, description="bytes that the ports of RoCE must take; None: not set")

@@ -55,7 +55,7 @@ def test_a_train_job_has_its_claims_in_a_runtime_of_its_own() -> None:
 
 
 def test_a_job_on_a_rack_has_a_domain_of_its_own() -> None:
-    """The domain is made before the job, its channel is claimed by the workers, and NCCL may not do without."""
+    """The domain is made before the job, and its channel is claimed by the workers."""
     args = kit.mpi_job_v2beta1(compute_domain=True)
     made = declared(lambda: MpiJob("job", args, lambda *_: ""))
     domain, job = only(made, "ComputeDomain"), only(made, "MPIJob")
@@ -64,4 +64,3 @@ def test_a_job_on_a_rack_has_a_domain_of_its_own() -> None:
     worker = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     template = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
     assert worker["resourceClaims"] == [{"name": "channel", "resourceClaimTemplateName": template}]
-    assert args.nccl(words=True)["NCCL_MNNVL_ENABLE"] == "1"

@@ -84,6 +84,10 @@ def _of_job(resolved: Job, settings: Settings, locks: Locked) -> Iterator[Reques
         "transport": transport,
         "devices": devices,
     }
+    if resolved.in_compute_domain:
+        one_rack = resolved.closeness is not None and resolved.closeness.required is not None
+        # Within a rack NCCL takes NVLink before any network, so none is judged.
+        asked |= {"nvlink_nodes": "all", "transport": None, "devices": ()} if one_rack else {"nvlink_nodes": "some"}
     if isinstance(workload, IndexedWorkload):
         yield from _indexed(asked, resolved, workload, settings, locks)
         return

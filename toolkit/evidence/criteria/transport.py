@@ -85,6 +85,22 @@ def _transport(job: Job) -> Outcome | None:
     return Outcome(passed(not others), f"channels by {measured}", limit, proofs)
 
 
+def _nvlink_between_nodes(job: Job) -> Outcome | None:
+    logs = nccl_logs(job)
+    routes: Counter[str] = Counter()
+    for _, log in logs:
+        routes.update(log.between_nodes)
+    whole = job.request.nvlink_nodes == "all"
+    limit = f"{_NVLINK} on every channel between nodes" if whole else f"{_NVLINK} between the nodes of a rack"
+    if not routes:
+        return Outcome(Status.MISSING, "no channel between nodes", limit)
+    others = [name for name in routes if not _is_nvlink(name)]
+    measured = ", ".join(f"{_description(name)}: {channels}" for name, channels in sorted(routes.items()))
+    joined = len(others) < len(routes)
+    proofs = first_lines(logs, *((others if whole else ()) or routes))
+    return Outcome(passed(joined and not (whole and others)), f"channels by {measured}", limit, proofs)
+
+
 def _gpudirect(job: Job) -> Outcome | None:
     logs = nccl_logs(job)
     # Channels of one rank over the network, whichever rank is at the other end, use GPUDirect or do not.
@@ -167,6 +183,17 @@ CRITERIA = (
         needs=(NCCL,),
         judge=_transport,
         when=lambda request: request.spans_nodes or _several_pods(request),
+    ),
+    Criterion(
+        name="nvlink-between-nodes",
+        title="NVLink joins the nodes of a rack",
+        limit="P2P/MNNVL on every channel between nodes; of a job over several racks on some",
+        unit="channels",
+        applies="jobs in a ComputeDomain, on machines whose NVLink joins several",
+        source="NVIDIA/nccl, src/transport/p2p.cc; docs.nvidia.com/multi-node-nvlink-systems",
+        needs=(NCCL,),
+        judge=_nvlink_between_nodes,
+        when=lambda request: request.nvlink_nodes is not None,
     ),
     Criterion(
         name="transport-within-a-node",

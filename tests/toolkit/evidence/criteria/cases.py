@@ -301,6 +301,11 @@ _WRITTEN: Mapping[str, Case] = {
     ),
     "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
     "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
+    "nvlink-between-nodes": pair(
+        nccl().replace("[send] via NET/IB/0/GDRDMA", "via P2P/MNNVL").replace("[receive] via NET/IB/0/GDRDMA", ""),
+        nccl(),
+        TWO.model_copy(update={"nvlink_nodes": "all", "transport": None}),
+    ),
     "channels-of-every-run": pair(beside(nccl(), TABLE) * 2, beside(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
     "channels-of-every-ring": pair(
         beside(rings(2) + nccl(channels=2), TABLE),

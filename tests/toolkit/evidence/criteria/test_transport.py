@@ -92,6 +92,16 @@ def test_nvlink_between_nodes_is_no_other_network() -> None:
     assert status("transport-between-nodes", rack + slow, TWO) is Status.FAIL
 
 
+def test_a_domain_without_nvlink_between_its_nodes_fails() -> None:
+    """In one rack every channel between nodes is NVLink's; over several racks some are, the rest is the fabric's."""
+    rack = nccl().replace("[send] via NET/IB/0/GDRDMA", "via P2P/MNNVL").replace("[receive] via NET/IB/0/GDRDMA", "")
+    whole = TWO.model_copy(update={"nvlink_nodes": "all", "transport": None})
+    some = TWO.model_copy(update={"nvlink_nodes": "some"})
+    logs = (rack, rack + nccl(), nccl())
+    assert [status("nvlink-between-nodes", log, whole) for log in logs] == [Status.PASS, Status.FAIL, Status.FAIL]
+    assert [status("nvlink-between-nodes", log, some) for log in logs] == [Status.PASS, Status.PASS, Status.FAIL]
+
+
 def _pod(via: str = "NET/IB/0/GDRDMA", other: str = "9[1]") -> str:
     """Return what the first of two pods of eight GPUs prints: a ring within it, and its way to the other pod."""
     ring = [f"Channel 00/0 : {rank}[{rank}] -> {rank + 1}[{rank + 1}] via P2P/CUMEM/read" for rank in range(7)]
