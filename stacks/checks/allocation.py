@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from components.gpu.gpu_cluster import refused
 from stacks.checks import of_pool
-from stacks.checks.operator import version_of
 from stacks.resolved import topology
 from stacks.resolved.jobs import ProgramJob
+from stacks.resolved.versions import numbers, version_of
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
@@ -38,7 +38,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def _operator(gpu: GpuOperatorSettings, what: str) -> Iterator[str]:
     version = version_of(gpu.operator)
-    if version and _parts(version) < _parts(FIRST_GPU_OPERATOR):
+    if version and numbers(version) < numbers(FIRST_GPU_OPERATOR):
         yield (
             f"{what}: GPU Operator {version} of gpu.operator.channel has no such API; use {FIRST_GPU_OPERATOR} or "
             "later, or leave it out"
@@ -68,7 +68,7 @@ def _claims(settings: Settings) -> Iterator[str]:
 
 def _kueue(settings: Settings, what: str) -> Iterator[str]:
     version = version_of(settings.queues.operator) if settings.queues else None
-    if version and _parts(version) < _parts(FIRST_KUEUE):
+    if version and numbers(version) < numbers(FIRST_KUEUE):
         yield (
             f"{what}: Kueue {version} of queues.operator.channel does not count claims; use {FIRST_KUEUE} or later, "
             "or leave it out"
@@ -142,7 +142,3 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
             f"layout {layout}: its pods may be on several racks, and NVLink joins those of one; set topology: "
             f"{{required: {RACK}}}"
         )
-
-
-def _parts(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
