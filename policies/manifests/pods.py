@@ -104,8 +104,16 @@ class Container(Part):
         resources = self.tree.get("resources")
         if not self._claims:
             return tuple(requests(resources))
-        names = [text(read(entry, "name")) for entry in _list(read(resources, "claims"))]
-        return (*requests(resources), *(request for name in names for request in self._claims.get(name, ())))
+        return (*requests(resources), *(request for name in self._named for request in self._claims.get(name, ())))
+
+    @property
+    def _named(self) -> list[str]:
+        return [text(read(entry, "name")) for entry in _list(read(self.tree.get("resources"), "claims"))]
+
+    @property
+    def claims_unknown(self) -> bool:
+        """Whether it refers to a claim of which the objects at hand do not say what it asks for."""
+        return any(name not in self._claims for name in self._named)
 
     def once(self, make: Callable[["Container"], T]) -> T:
         """Return `make(self)`, computed at the first call only, since several rules need it."""
@@ -156,8 +164,9 @@ class Pod(Part):
             return {}
         entries = [entry for entry in _list(self.tree["resourceClaims"]) if is_mapping(entry)]
         return {
-            text(entry.get("name")): templates.get(text(entry.get("resourceClaimTemplateName")), ())
+            text(entry.get("name")): templates[template]
             for entry in entries
+            if (template := text(entry.get("resourceClaimTemplateName"))) in templates
         }
 
     @property

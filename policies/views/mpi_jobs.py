@@ -62,6 +62,8 @@ def count_gpus(pod: Pod) -> int | None:
     for container in pod.containers:
         if container.group != devices.RUNNING:
             continue
+        if container.claims_unknown:
+            return None
         if pod.object.unknown and any(
             request.hidden and devices.is_gpu(request.resource) for request in container.requests
         ):

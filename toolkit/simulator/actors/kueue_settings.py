@@ -72,6 +72,8 @@ def configuration(resource: Object, namespace: str, service: str, secret: str) -
         "managedJobsNamespaceSelector": SELECTOR,
         "internalCertManagement": {"enable": True, "webhookServiceName": service, "webhookSecretName": secret},
     }
+    if mappings := (config.get("resources") or {}).get("deviceClassMappings"):
+        document["resources"] = {"deviceClassMappings": mappings}
     if gang.get("policy") == "ByWorkload":
         document["waitForPodsReady"] = _pods_ready(gang.get("byWorkload") or {})
     return document

@@ -1,5 +1,7 @@
 """Red Hat's build of Kueue, whose manager is the real one."""
 
+from dataclasses import replace
+
 from core.apis import kinds
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.kueue import OPERATOR_RULES, KueueManager, KueueOperator
@@ -15,12 +17,19 @@ KUEUE = Bundle(
     modes=frozenset({"AllNamespaces"}),
 )
 
+COUNTING_CLAIMS = replace(
+    KUEUE,
+    versions=("kueue-operator.v1.4.0",),
+    image="registry.redhat.io/kueue/kueue-operator-rhel9:v1.4.0",
+)
+
 PACKAGES = (
     Package(
         name="kueue-operator",
         title="Red Hat build of Kueue",
         sources=("redhat-operators",),
-        channels={"stable-v1.3": KUEUE},
+        # Both have the same manager here: the one Kueue that is built.
+        channels={"stable-v1.4": COUNTING_CLAIMS, "stable-v1.3": KUEUE},
     ),
 )
 ACTORS = (
