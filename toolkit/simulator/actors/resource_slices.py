@@ -106,7 +106,9 @@ def _common(node: GpuNode, gpu: int) -> Object:
     }
     if node.driver:
         attributes["driverVersion"] = {"version": version(node.driver)}
-        attributes["cudaDriverVersion"] = {"version": version(cuda(node.driver))}
+        # A driver of which no table here says what CUDA it runs has no such attribute.
+        if (runs := cuda(node.driver)) != NOT_KNOWN:
+            attributes["cudaDriverVersion"] = {"version": version(runs)}
     if profile.gpu_buses:
         attributes[f"{_STANDARD}pciBusID"] = {"string": f"0000:{profile.gpu_buses[gpu]:02x}:00.0"}
     numa = next((area.id for area in profile.numa if gpu in area.gpus), None)

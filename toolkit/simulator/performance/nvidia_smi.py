@@ -76,12 +76,16 @@ def branch_of(driver: str | None) -> int:
     return int(first) if first.isdecimal() else 0
 
 
+NOT_KNOWN = "N/A"
+"""What stands for a version that no table here has."""
+
+
 def cuda(driver: str | None) -> str:
     """Return the newest CUDA that a driver can run, N/A for one of which no table here says."""
     branch = branch_of(driver)
     if branch - CUDA[-1][0] >= 5:  # noqa: PLR2004 - branches come in steps of five
-        return "N/A"
-    return next((version for first, version in reversed(CUDA) if branch >= first), "N/A")
+        return NOT_KNOWN
+    return next((version for first, version in reversed(CUDA) if branch >= first), NOT_KNOWN)
 
 
 def _table(job: Launched, profile: Profile, branch: int) -> list[str]:
