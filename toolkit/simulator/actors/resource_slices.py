@@ -14,7 +14,7 @@ from core.hardware.profiles import Profile
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.mig_placement import Placement, placements
 from toolkit.simulator.manifests import manifest, owner_reference
-from toolkit.simulator.performance.nvidia_smi import cuda, memory_mib
+from toolkit.simulator.performance.nvidia_smi import NOT_KNOWN, cuda, memory_mib
 from toolkit.simulator.performance.smi_reports import uuid
 
 GPUS = "gpu.nvidia.com"
