@@ -3,6 +3,7 @@
 from components.storage.storage_class import Cache
 from core.datasets.choice import DiscoverSource
 from core.hardware import profiles
+from stacks.checks.allocation import RACK
 from stacks.resolved.versions import version_of
 from stacks.settings.cluster import NodeSettings
 from stacks.settings.gpu import GpuOperatorSettings
@@ -45,6 +46,8 @@ def of(stack: Stack) -> ClusterSpec:
             "storage_scale": settings.scale_pods is not None,
             "job_controllers": tuple(name for name, used in controllers.items() if used),
             "gpu_operator": _has_real_gpu_operator(settings),
+            "compute_domains": isinstance(settings.gpu, GpuOperatorSettings)
+            and settings.gpu.compute_domains is not None,
             "suite": settings.suite is not None,
             "scale_gui": _scale_gui(settings),
             "discover": _discover(settings),
@@ -70,7 +73,15 @@ def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec
         ports=pool.machine.hcas if pool.machine.hcas != node.hardware.hcas else (),
         host_driver=pool.host_driver,
         taints=tuple(taint.manifest() for taint in pool.taints),
+        nvlink_domain=_rack(node, pool),
     )
+
+
+def _rack(node: NodeSettings, pool: Pool) -> str | None:
+    """Return what joins a node's GPUs to those of others by NVLink: its rack, or the one of all nodes of the pool."""
+    if pool.machine.nvlink.machines == 1:
+        return None
+    return node.topology.get(RACK, pool.name)
 
 
 def _has_real_gpu_operator(settings: Settings) -> bool:
