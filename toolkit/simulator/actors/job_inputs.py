@@ -124,12 +124,20 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         uid=user if isinstance(user, int) else None,
         host_network=bool(pod["spec"].get("hostNetwork")),
         shm_mib=_shared_memory_mib(pod),
+        nvlink_domain=_nvlink_domain(pod, runtime.nodes.get(here.name)),
         mtu=runtime.pod_mtu,
         networks=tuple(f"{attachment.namespace}/{attachment.name}" for attachment in _networks(pod)),
         network_mtus=tuple(_network_mtu(attachment, here, runtime) for attachment in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
         environment=_script_variables(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
+
+
+def _nvlink_domain(pod: Object, node: Object | None) -> str:
+    """Return the ComputeDomain whose channel a pod has, with the rack of its node; empty where it has none of one."""
+    clique = pods.annotations(node).get(names.NVLINK_CLIQUE, "") if node else ""
+    domain = next((device.domain for device in pod_devices.devices(pod) if device.domain), "")
+    return f"{domain} {clique}" if domain and clique else ""
 
 
 def _claims(pod: Object) -> tuple[str, ...]:

@@ -132,6 +132,8 @@ class Worker:
     """Of the interfaces there, in the same order, bytes; of those that are missing it is not known."""
     shm_mib: int = DEFAULT_SHM_MIB
     """Size of /dev/shm."""
+    nvlink_domain: str = ""
+    """ComputeDomain and rack by which its GPUs share memory with those of other nodes; empty: with none."""
     mtu: int = POD_MTU
     """Of eth0, bytes."""
     address: str = "10.128.0.2"

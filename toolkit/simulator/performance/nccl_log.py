@@ -145,12 +145,21 @@ def connections(group: Communicator) -> Iterator[str]:
             way = _transport(group, channel, source, target)
             if source.host == target.host:
                 yield log_line(group, source, f"{way} via {_local(group, source, target)}")
+            elif _over_nvlink(group, source, target):
+                yield log_line(group, source, f"{way} via P2P/MNNVL")
             else:
                 to, by = group.device(target, channel), group.device(source, channel)
                 yield log_line(group, target, f"{way} [receive] via {_net(group, target, to, target)}")
                 yield log_line(group, source, f"{way} [send] via {_net(group, source, by, group.sender(source, by))}")
     if group.variable("NCCL_COLLNET_ENABLE") == "1" and group.network == "IB" and group.several_hosts:
         yield from _collnet(group)
+
+
+def _over_nvlink(group: Communicator, source: Rank, target: Rank) -> bool:
+    """Return whether NVLink joins ranks of two hosts: both have a channel of one ComputeDomain, in one rack."""
+    enabled = group.variable("NCCL_MNNVL_ENABLE") != "0" and not group.version.of_2020
+    domain = source.worker.nvlink_domain
+    return enabled and domain != "" and domain == target.worker.nvlink_domain
 
 
 def _transport(group: Communicator, channel: int, source: Rank, target: Rank) -> str:
