@@ -54,6 +54,12 @@ def test_alerts_are_about_the_ports_and_gpus_of_the_stacks_machines(stack: str) 
 RIGHTS: Mapping[str, Mapping[str, set[str]]] = {
     "DaemonSet rdma-shared-dp-ds": {"4.4": {"hostNetwork", "hostPath /var/lib/kubelet/", "privileged", "escalation"}},
     "DaemonSet nvidia-device-plugin-daemonset": {"3.11": {"hostPath /var/lib/kubelet/device-plugins"}},
+    "DaemonSet nvidia-dra-driver-gpu-kubelet-plugin": {
+        "4.22": {
+            *("privileged", "escalation", "hostPath /var/run/cdi", "hostPath /run/nvidia/driver"),
+            *("hostPath /var/lib/kubelet/plugins", "hostPath /var/lib/kubelet/plugins_registry"),
+        }
+    },
 }
 """Per release, what a pod of the platform has beyond an ordinary one; pods of the operators are not ours to declare."""
 
@@ -112,6 +118,14 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
     expected |= {(f"Role {plugin}", f"kube-system/{plugin}")} if plugin else set()
     if not isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.exporter:
         expected |= {("Role dcgm-exporter", "dcgm-exporter/dcgm-exporter")}
+    if isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.compute_domains and settings.has_platform:
+        driver = "nvidia-dra-driver-gpu"
+        for account in (
+            f"{driver}-controller",
+            f"{driver}-kubelet-plugin",
+            "compute-domain-daemon-service-account",
+        ):
+            expected |= {(f"{kind} {account}", f"{driver}/{account}") for kind in ("ClusterRole", "Role")}
     if settings.has_tenants and settings.rdma_resources:
         expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants if tenant.rdma}
     if settings.suite:

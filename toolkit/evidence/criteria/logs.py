@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Outcome, closing_proofs, line_proofs
 from toolkit.evidence.failures import failure_facts, is_failure, is_pytorch_warning, is_unreached
+from toolkit.evidence.goodput.reading import GOODPUT
 from toolkit.evidence.model import NODE_FACTS, Reading, Unknown, Unread
 from toolkit.evidence.tools import excused_tools
 from toolkit.evidence.tools.perftest import Perftest
@@ -40,7 +41,10 @@ def _complete(job: Job) -> Outcome | None:
         # Whether an unknown program came to its end could not be determined.
         return Outcome(Status.MISSING, "messages of NCCL alone", proofs=closing_proofs(readings))
     without = excused_tools(job)
-    cut = [reading for reading in readings if not reading.complete and reading.tool not in without]
+    # The account of a training's time is judged by its own criterion.
+    cut = [
+        reading for reading in readings if not (reading.complete or reading.tool in without or reading.tool == GOODPUT)
+    ]
     if not cut:
         unread = sum(reading.unread_total for reading in readings)
         others = f", {plural(unread, 'line')} not read" if unread else ""
