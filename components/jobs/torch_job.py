@@ -40,14 +40,30 @@ class TorchJobArgs(SpanningJobArgs):
         return {"rendezvous": self.port}
 
     @property
-    def restarting(self) -> Mapping[str, str]:
-        """Variables by which torchrun knows how often it starts all processes again, in their pods.
+    def head(self) -> str:
+        """DNS name of the first pod, in its namespace."""
+        return f"{self.job_name}-0.{self.service}"
 
-        With the store of its rendezvous shared, the new processes read the addresses of the old ones, and never join:
-        measured with PyTorch 2.12.1 and gloo (tests/toolkit/evidence/lost_ranks).
+    @property
+    def restarting(self) -> Mapping[str, str]:
+        """Variables by which torchrun knows how often it starts all processes again, in their pods, and how they meet.
+
+        New processes need a store of their own, or they may read the addresses of the former ones and wait for these in
+        vain. The static rendezvous and a shared store keep those: on two H200 with PyTorch 2.11 three of five jobs did
+        not come back, and with these variables all of four did (tests/toolkit/evidence/lost_ranks).
         """
-        count = self.resilience.of_torchrun
-        return {"PET_MAX_RESTARTS": str(count), "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"} if count else {}
+        if not self.resilience.of_torchrun:
+            return {}
+        return {
+            "PET_MAX_RESTARTS": str(self.resilience.of_torchrun),
+            "PET_RDZV_BACKEND": "c10d",
+            "PET_RDZV_ID": self.job_name,
+            # In full, as in /etc/hosts: the first pod knows by its own name that it has the rendezvous, without DNS.
+            "PET_RDZV_ENDPOINT": f"{self.head}.{self.namespace}.svc.cluster.local:{self.port}",
+            # The static rendezvous waits as long for the first pod, c10d for 60 s.
+            "PET_RDZV_CONF": "read_timeout=600",
+            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+        }
 
     @property
     def service(self) -> str:
@@ -69,14 +85,14 @@ class TorchJobArgs(SpanningJobArgs):
         return {
             "PET_NNODES": str(self.layout.pods),
             "PET_NPROC_PER_NODE": str(self.processes_per_pod),
-            "PET_MASTER_ADDR": f"{self.job_name}-0.{self.service}",
+            "PET_MASTER_ADDR": self.head,
             "PET_MASTER_PORT": str(self.port),
         }
 
     @property
     def fixed(self) -> frozenset[str]:
         """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
-        own = super().fixed | self.rendezvous.keys() | {"PET_NODE_RANK", "PET_MAX_RESTARTS"}
+        own = super().fixed | self.rendezvous.keys() | self.restarting.keys() | {"PET_NODE_RANK", "PET_MAX_RESTARTS"}
         return frozenset(own | ({gid_index.NCCL} if self.roce_ports else set()))
 
 

@@ -30,6 +30,11 @@ class TrainJobArgs(TorchJobArgs):
         """Variables that the job or the controller sets itself."""
         return super().fixed | trainer.VARIABLES
 
+    @property
+    def head(self) -> str:
+        """DNS name of the first pod, in its namespace."""
+        return trainer.head(self.job_name)
+
     @model_validator(mode="after")
     def _can_be_created(self) -> Self:
         # In the place of that of an Indexed Job, whose Service it does not have.

@@ -33,6 +33,11 @@ def longest_pod(job: str, nodes: int) -> str:
     return f"{job}-{NODE}-0-{nodes - 1}-abcde"
 
 
+def head(job: str) -> str:
+    """Return the DNS name of the first pod of a TrainJob, in its namespace."""
+    return f"{job}-{NODE}-0-0.{job}"
+
+
 def is_of(pod: str, job: str) -> bool:
     """Return whether a pod is one that trains in a TrainJob, by its name."""
     index, _, random = pod.removeprefix(f"{job}-{NODE}-0-").partition("-")

@@ -87,7 +87,7 @@ class EnvironmentFields(Based):
     node_health: NodeHealth | None = Field(
         default=None,
         description="GPU nodes that are lost restart, and their pods are freed "
-        "([lost nodes](../guide/operations.md#lost-nodes)); needs `operators.node_health_check` and "
+        "([lost nodes](../guide/lost-nodes.md)); needs `operators.node_health_check` and "
         "`operators.self_node_remediation`. None: pods of such a node stay Terminating until somebody acts",
     )
     storage: StorageSettings | None = Field(

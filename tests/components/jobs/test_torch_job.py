@@ -69,6 +69,10 @@ def test_on_roce_each_pod_looks_for_its_own_address() -> None:
         ({"job_name": "a" * 59}, "-pods, the Service of its pods, must be a DNS-1035 label; shorten"),
         ({"job_name": "2nd"}, "2nd-pods, the Service of its pods, must be a DNS-1035 label"),
         ({"environment": {"PET_NNODES": "4"}}, "environment: PET_NNODES=4 would override"),
+        (
+            {"environment": {"PET_RDZV_BACKEND": "static"}, "resilience": {"limit": 1}},
+            "environment: PET_RDZV_BACKEND=static would override",
+        ),
         ({"environment": {"NCCL_IB_GID_INDEX": "3"}, **ROCE}, "NCCL_IB_GID_INDEX=3 would override"),
     ],
 )
@@ -79,7 +83,14 @@ def test_what_the_job_sets_itself_is_refused(changes: dict[str, Any], expected: 
 
 
 def test_torchrun_restarts_all_processes() -> None:
-    """The job itself is not retried: torchrun starts the processes of all pods again."""
-    assert environment(resilience={"limit": 3})["PET_MAX_RESTARTS"] == "3"
-    assert "PET_MAX_RESTARTS" not in environment()
+    """The job itself is not retried: torchrun starts the processes of all pods again, and gives them a new store."""
+    own = environment(resilience={"limit": 3})
+    assert {name: own[name] for name in own.keys() - environment().keys()} == {
+        "PET_MAX_RESTARTS": "3",
+        "PET_RDZV_BACKEND": "c10d",
+        "PET_RDZV_ID": "train-02x08",
+        "PET_RDZV_ENDPOINT": "train-02x08-0.train-02x08-pods.adas.svc.cluster.local:29500",
+        "PET_RDZV_CONF": "read_timeout=600",
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+    }
     assert spec(arguments(resilience={"limit": 3}))["backoffLimit"] == 0

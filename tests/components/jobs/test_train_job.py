@@ -227,4 +227,6 @@ def test_ports_are_refused_and_restarts_are_torchruns() -> None:
         arguments(ports={"metrics": 9100})
     found = train_job(resilience={"limit": 2}, further={"ephemeral-storage": "200Gi"})["spec"]["trainer"]
     assert {"name": "PET_MAX_RESTARTS", "value": "2"} in found["env"]
+    (endpoint,) = [entry["value"] for entry in found["env"] if entry["name"] == "PET_RDZV_ENDPOINT"]
+    assert endpoint == "train-02x08-node-0-0.train-02x08.adas.svc.cluster.local:29500"
     assert found["resourcesPerNode"]["limits"]["ephemeral-storage"] == "200Gi"

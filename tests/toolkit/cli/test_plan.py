@@ -11,7 +11,7 @@ def test_each_job_has_its_place_and_its_time_line() -> None:
     assert done.exit_code == 0, done.output
     lines = [" ".join(line.split()) for line in done.output.splitlines()]
     assert "1 training/train-torch-02x08 02x08 16 dgx01: 1, dgx02: 1" in lines
-    for row in ("train-torch-02x08 3 x all 80 s 600 s - all pods again", "train-horovod-02x08 none 80 s 480 s - fails"):
+    for row in ("train-torch-02x08 3 x all 80 s 660 s - all pods again", "train-horovod-02x08 none 80 s 480 s - fails"):
         assert sum(line.startswith(f"training/{row}") for line in lines) == 1, done.output
     assert sum("the cluster waits 50 s" in line for line in lines) == 1
 

@@ -1,6 +1,7 @@
 """Known causes, each by the line that shows it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -168,6 +169,9 @@ _LINK_LOCAL = (
     f"{_HEAD} misc/ibvwrap.cc:307 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
     "mlx5_1:1, curr state INIT, next state RTR, local GID index 1, local GID fe80::8:1, remote GID fe80::8:2\n"
 )
+_AGAIN = (Path(__file__).parent / "lost_ranks/nccl/static.log").read_text()
+"""Real: torchrun started all again, and the processes connected to those before."""
+(_REFUSED,) = re.findall(r"\S+ NCCL WARN .*41005.*", _AGAIN)
 CONTRADICTED = (
     (_HIDDEN, ["no-gpu"]),
     (f"{NVIDIA_SMI}{_HIDDEN}", ["gpus-hidden"]),
@@ -183,6 +187,8 @@ CONTRADICTED = (
     (f"{nccl()}{_LINK_LOCAL}", ["wrong-gid"]),
     (_MESH, ["processes-absent"]),
     (f"{_FALLBACK}{_MESH}", ["loopback-address"]),
+    (_AGAIN, ["memory", "former-addresses"]),
+    (f"{nccl()}{_HEAD} {_REFUSED.partition(' ')[2]}\n", ["no-way-by-tcp"]),
 )
 
 

@@ -18,6 +18,7 @@ from toolkit.evidence.tools.lsmod import PEER_MEMORY, LsMod
 from toolkit.evidence.tools.nvidia_smi.model import NvidiaSmi
 from toolkit.evidence.tools.perftest.model import Perftest
 from toolkit.evidence.tools.process import Ulimit
+from toolkit.evidence.tools.torch_distributed.model import TorchDistributed
 from toolkit.evidence.verdict import Job
 
 FOLDER = Path(__file__).parent / "causes"
@@ -110,6 +111,7 @@ CAUSES: tuple[Cause, ...] = tuple(cause for name in _FILES for cause in _read(FO
 _LOOPBACK = "Using the loopback address as fallback"
 _MESH = "connectFullMesh failed"
 """What Gloo prints where a host's name does not resolve, and where processes do not reach each other."""
+_REFUSED = "Connection refused"
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,18 @@ def _loopback(job: Job) -> bool:
     return any(_LOOPBACK in text for text in texts) and any(_MESH in text for text in texts)
 
 
+def _started_once(job: Job) -> bool:
+    """Return whether no connection was refused after torchrun had started all processes again."""
+    restarts: dict[str, int] = {}
+    for reading in readings_of(job, TorchDistributed):
+        restarts.setdefault(reading.file, min((line.line for line in reading.failures), default=reading.last_line))
+    return not any(
+        _REFUSED in warning.text and warning.line > restarts.get(file, warning.line)
+        for file, log in nccl_logs(job)
+        for warning in log.warnings
+    )
+
+
 FACTS: tuple[Fact, ...] = (
     Fact("peer-memory-loaded", "every lsmod lists the kernel module for GPUDirect", _peer_memory),
     Fact("memlock-unlimited", "every limit of locked memory that was printed is unlimited", _unlimited),
@@ -165,6 +179,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("gpus-listed", "every nvidia-smi lists GPUs", _gpus),
     Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
     Fact("only-infiniband", "NCCL lists adapters, none on RoCE", _only_infiniband),
+    Fact("started-once", "no connection was refused after torchrun had started all processes again", _started_once),
     Fact("loopback-taken", "Gloo took the loopback address for a host's, and did not connect", _loopback),
 )
 """All facts."""

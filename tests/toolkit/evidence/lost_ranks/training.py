@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for checkpoints and dumps")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--timeout", type=float, default=8, help="of the process group, s")
+    parser.add_argument("--wait-after", type=int, help="step after which rank 1 waits 20 s, once")
     options = parser.parse_args()
     rank, attempt = int(os.environ["RANK"]), os.environ["TORCHELASTIC_RESTART_COUNT"]
     _report(f"rank {rank} pid {os.getpid()} attempt {attempt}")
@@ -38,7 +39,8 @@ def main() -> None:
     try:
         _train(options, rank, device)
     except RuntimeError:
-        _dump(options.folder / f"attempt_{attempt}_rank_{rank}")
+        if options.backend == "gloo":
+            _dump(options.folder / f"attempt_{attempt}_rank_{rank}")
         raise
     dist.destroy_process_group()
 
@@ -55,6 +57,8 @@ def _train(options: argparse.Namespace, rank: int, device: torch.device) -> None
         _report(f"resumed at step {done}" if done else "no checkpoint: start at step 0")
     trained = DistributedDataParallel(model)
     for step in range(done + 1, options.steps + 1):
+        if rank == 1 and step - 1 == options.wait_after:
+            time.sleep(20)
         optimiser.zero_grad()
         loss = trained(torch.randn(_WIDTH, _WIDTH, device=device)).square().mean()
         loss.backward()

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.toolkit.evidence.criteria.cases import LOGS
 from toolkit.evidence.judge import evaluate
 from toolkit.evidence.reader import read
@@ -11,6 +13,7 @@ from toolkit.evidence.tools.nccl_ras import CRITERIA
 from toolkit.evidence.tools.nccl_ras.model import NcclRas
 from toolkit.evidence.verdict import Ended, Job, Request, Status, Verdict
 
+RECORDED = Path(__file__).parents[1] / "lost_ranks" / "nccl"
 DEAD = """
 DEAD
   2 job processes are considered dead (unreachable via the RAS network)
@@ -83,6 +86,27 @@ def test_an_answer_that_is_cut_is_missing(tmp_path: Path) -> None:
     reading = _read(tmp_path, _text().partition("Warnings")[0])
     assert reading.incomplete == "it ends before its warnings"
     assert _judged(reading).status is Status.MISSING
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "measured"),
+    [
+        ("healthy.txt", Status.PASS, "1 communicator, all ranks alike"),
+        ("behind.txt", Status.WARN, "rank 1 of #0-0 (process 1159 on 10.128.2.31, GPU 1) has launched AllReduce 34"),
+        ("behind.json", Status.WARN, "(process 1159 on 10.128.2.31, GPU 1) has launched AllReduce 34, others up to 35"),
+        ("silent.txt", Status.FAIL, "process 1245 on 10.128.2.31 (GPU 1) is missing"),
+        # Without a comma, as NCCL writes it.
+        ("silent.json", Status.FAIL, "process 1245 on 10.128.2.31 (GPU 1) is missing"),
+        ("dead.txt", Status.FAIL, "process 1245 on 10.128.2.31 (GPU 1) is dead"),
+    ],
+)
+def test_what_nccl_answered_is_judged(answer: str, status: Status, measured: str) -> None:
+    """NCCL 2.28.9 on two H200: in step, one rank 5 s behind, and stopped for 3, 30 and 75 s."""
+    (reading,) = read(RECORDED / answer)
+    assert isinstance(reading, NcclRas)
+    verdict = _judged(reading)
+    assert (verdict.status, reading.complete) == (status, True)
+    assert measured in verdict.measured
 
 
 def _rank(rank: int, reduced: int, error: int = 0) -> dict[str, Any]:
