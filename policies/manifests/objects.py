@@ -70,6 +70,11 @@ class Obj(Root):
         """Whether it is a TrainJob, which a runtime completes."""
         return (self.group, self.kind) == _TRAINED
 
+    @property
+    def claims(self) -> bool:
+        """Whether its pods claim devices, by templates that are objects of their own."""
+        return any("resourceClaims" in pod.tree for pod in self.pods)
+
     def with_runtime(self, runtime: "Obj") -> "Obj":
         """Return the TrainJob as this runtime completes it."""
         return self._view(self._declared_unknown, runtime)

@@ -107,8 +107,8 @@ class Examination:
         )
 
     def _completed(self, subjects: Sequence[Obj], inventory: Inventory) -> Iterator[Finding]:
-        """Yield what the rules about one object find in TrainJobs with their runtimes, beyond what they find alone."""
-        jobs = [subject for subject in subjects if subject.trains]
+        """Yield what more the rules about one object find with what completes it: a runtime, templates of claims."""
+        jobs = [subject for subject in subjects if subject.trains or subject.claims]
         before = set(self._single_findings(jobs)) if jobs else set()
         return (finding for finding in self._objects.check(jobs, inventory) if finding not in before)
 

@@ -83,7 +83,7 @@ def test_each_wave_is_accepted_and_healthy_with_the_earlier_ones_alone(api: User
             api.apply(kinds.SECRET, {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": data})
         apply(api, files, number)
         for member in members:
-            api.eventually(lambda one=member: healthy(api, one))  # type: ignore[misc]
+            api.eventually(lambda one=member: healthy(api, one), member.identity)  # type: ignore[misc]
     ran = jobs(api, ordered)
     for number in range(len(ordered.members)):
         apply(api, files, number)

@@ -21,8 +21,8 @@ class User(Api):
         token = server.token
         return cls(server, lambda: token, "tests")
 
-    def eventually(self, look: Callable[[], T], *, seconds: float = 300) -> T:
-        """Return what `look` gives once it is true; fail when it is not within `seconds`."""
+    def eventually(self, look: Callable[[], T], what: object = "it", *, seconds: float = 300) -> T:
+        """Return what `look` gives once it is true; fail when it is not within `seconds`, naming `what`."""
         until = time.monotonic() + seconds
         last: object = None
         while time.monotonic() < until:
@@ -34,7 +34,7 @@ class User(Api):
                     raise
                 last = error
             time.sleep(0.05)
-        raise AssertionError(f"did not come true within {seconds} s; last seen: {last}")
+        raise AssertionError(f"{what} did not come true within {seconds} s; last seen: {last}")
 
     def never(self, look: Callable[[], object], *, seconds: float = 1.5) -> None:
         """Fail when `look` becomes true within `seconds`."""
