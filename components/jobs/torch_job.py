@@ -49,7 +49,7 @@ class TorchJobArgs(SpanningJobArgs):
         """Variables by which torchrun knows how often it starts all processes again, in their pods, and how they meet.
 
         New processes need a store of their own, or they may read the addresses of the former ones and wait for these in
-        vain. The static rendezvous and a shared store keep those: on two H200 with PyTorch 2.11 three of five jobs did
+        vain. The static rendezvous and a shared store keep those: on two GPUs with PyTorch 2.11 three of five jobs did
         not come back, and with these variables all of four did (tests/toolkit/evidence/lost_ranks).
         """
         if not self.resilience.of_torchrun:

@@ -18,7 +18,7 @@ MPIRUN = 480
 """Seconds after which mpirun ends because a worker is silent."""
 WATCHDOG = 660
 """Seconds after which PyTorch's ranks end because another is silent: the default timeout of a process group, and 60 s
-for dumps of the flight recorder (60.5 s with PyTorch 2.11 on two H200, tests/toolkit/evidence/lost_ranks)."""
+for dumps of the flight recorder (60.5 s with PyTorch 2.11 on two GPUs, tests/toolkit/evidence/lost_ranks)."""
 STARTS = 60
 """Seconds from a pod's creation to the first step, on a node that has the image; an assumption."""
 
