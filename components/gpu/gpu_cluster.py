@@ -12,10 +12,9 @@ from pydantic import Field
 
 from components.base import waits
 from components.base.component import Component, CustomObject, cluster_wide
-from components.base.model import DnsName, Installable, Seconds
-from components.base.scheduling import GPU_TAINT, Toleration
+from components.base.model import Seconds
 from components.base.timeouts import DEFAULTS
-from components.gpu.gpu_operator import PRIORITY_CLASS, GpuKind, GpuStack
+from components.gpu.gpu_operator import PRIORITY_CLASS, GpuKind, GpuOperands, GpuStack
 from core.apis import kinds
 
 NAME = "gpu-cluster"
@@ -24,22 +23,12 @@ FIRST_DRIVER_BRANCH = 580
 """Oldest branch of the GPU driver that NVIDIA's DRA driver works with (cloud-native-docs, dra-intro-install)."""
 
 
-class GpuClusterArgs(Installable):
+class GpuClusterArgs(GpuOperands):
     """The one GPUCluster of the cluster."""
 
     gpus: tuple[GpuKind, ...] = Field(min_length=1, description="kinds of GPUs of its nodes")
     compute_domains: bool = Field(
         default=False, description="also serve ComputeDomains: memory over NVLink between the nodes of a rack"
-    )
-    monitoring: bool = Field(
-        default=True,
-        description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
-    )
-    metrics: DnsName | None = Field(
-        default=None, description="ConfigMap with the exporter's list of metrics; None: the exporter's default list"
-    )
-    tolerations: tuple[Toleration, ...] = Field(
-        default=(GPU_TAINT,), description="tolerations of all the operator's DaemonSets"
     )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.driver, description="seconds until the driver's kubelet plugins run on every node with a GPU"

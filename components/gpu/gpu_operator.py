@@ -88,14 +88,9 @@ class GpuKind(Model):
     gpudirect: GpuDirect | None = Field(default=None, description="None: HCAs do not reach the GPUs' memory")
 
 
-class GpuOperatorArgs(Installable, GpuStack):
-    """The one ClusterPolicy of the cluster."""
+class GpuOperands(Installable):
+    """What the operator runs on nodes, by a ClusterPolicy as by a GPUCluster."""
 
-    gpus: tuple[GpuKind, ...] = Field(min_length=1, description="kinds of GPUs that it configures")
-    driver_objects: bool = Field(
-        default=False,
-        description="NVIDIADriver objects bring the drivers, each to nodes of its own; `driver` is None then",
-    )
     monitoring: bool = Field(
         default=True,
         description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
@@ -105,6 +100,16 @@ class GpuOperatorArgs(Installable, GpuStack):
     )
     tolerations: tuple[Toleration, ...] = Field(
         default=(GPU_TAINT,), description="tolerations of all the operator's DaemonSets"
+    )
+
+
+class GpuOperatorArgs(GpuOperands, GpuStack):
+    """The one ClusterPolicy of the cluster."""
+
+    gpus: tuple[GpuKind, ...] = Field(min_length=1, description="kinds of GPUs that it configures")
+    driver_objects: bool = Field(
+        default=False,
+        description="NVIDIADriver objects bring the drivers, each to nodes of its own; `driver` is None then",
     )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.driver, description="seconds; the driver is compiled on every node and validated"

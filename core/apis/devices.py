@@ -20,8 +20,6 @@ CHANNEL_RESOURCE = f"{COMPUTE_DOMAIN_DRIVER}/channel"
 """What Kueue counts claims of CHANNEL_CLASS as."""
 QUOTA = ".deviceclass.resource.k8s.io/devices"
 """Ends the name of a DeviceClass: what a ResourceQuota calls the devices of it that claims request."""
-CLIQUE = "nvidia.com/gpu.clique"
-"""Label of nodes whose GPUs one NVLink fabric joins: GPU feature discovery sets it, or the driver without that."""
 GPUS, CHANNEL = "gpus", "channel"
 """What pods call their claims."""
 

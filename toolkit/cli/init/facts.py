@@ -7,7 +7,7 @@ from typing import Any
 
 from components.base.scheduling import Taint
 from core.apis import devices
-from core.apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
+from core.apis.names import GPU_PRODUCT, GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
 from core.apis.quantity import amount
 from core.simulated import SIMULATED_BY
 from policies.manifests.values import read
@@ -16,7 +16,7 @@ from toolkit.cli.shared import metadata
 
 Object = Mapping[str, Any]
 
-PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
+COUNT = "nvidia.com/gpu.count"
 """Labels by which GPU feature discovery names and counts a node's GPUs."""
 _GIB = 1 << 30
 _MASTERS = ("master", "control-plane")
@@ -133,7 +133,7 @@ def node(obj: Object, by_claims: Sequence[devices.Attributes] = ()) -> Node:
     """Return what is known of a node; `by_claims` are the GPUs that its ResourceSlices have, which no label names."""
     gpus = [device for device in by_claims if device.get("type") == "gpu"]
     product = str(gpus[0].get("productName", "")).replace(" ", "-") if gpus else ""
-    labels = {**({PRODUCT: product, COUNT: str(len(gpus))} if product else {}), **metadata.labels(obj)}
+    labels = {**({GPU_PRODUCT: product, COUNT: str(len(gpus))} if product else {}), **metadata.labels(obj)}
     roles = {key.removeprefix(NODE_ROLE) for key in labels if key.startswith(NODE_ROLE)}
     masters = ("master",) if roles & {*_MASTERS} else ()
     return Node(

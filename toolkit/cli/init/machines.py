@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from core.apis.names import CPU_ARCHITECTURES
+from core.apis.names import CPU_ARCHITECTURES, GPU_PRODUCT
 from core.hardware.gpus import ARCHITECTURES, Gpu
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 from core.wording import plural
 from toolkit.cli.hardware.known_machines import KnownMachine, catalogue
-from toolkit.cli.init.facts import COUNT, PRODUCT, Node
+from toolkit.cli.init.facts import COUNT, Node
 
 _MACHINE = "nvidia.com/gpu.machine"
 _FEATURE = "feature.node.kubernetes.io/"
@@ -85,7 +85,7 @@ def _alike(key: tuple[tuple[str, ...], Traits], other: tuple[tuple[str, ...], Tr
 def traits(node: Node) -> Traits:
     """Return what distinguishes the machine of a node from others."""
     labels, pci = node.labels, _pci(node.labels)
-    product, divided = labels.get(PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
+    product, divided = labels.get(GPU_PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
     classes = [kind for kind, vendor in pci if vendor == NVIDIA_PCI_VENDOR]
     seen = bool(product or node.gpus or any(kind is None or kind.startswith(_DISPLAY) for kind in classes))
     looked = any(label.startswith(_FEATURE) for label in labels)

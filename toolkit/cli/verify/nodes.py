@@ -20,7 +20,6 @@ PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs, those of a pool with its name."""
-_PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = (
     tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
     tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev")),
@@ -129,7 +128,7 @@ def _fact(node: Mapping[str, Any], published: Mapping[str, list[devices.Attribut
             if name.startswith(names.RDMA_PREFIX)
         },
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
-        gpu_model=labels.get(_PRODUCT) or (products.pop() if len(products) == 1 else None),
+        gpu_model=labels.get(names.GPU_PRODUCT) or (products.pop() if len(products) == 1 else None),
         driver=next((driver for driver in drivers if driver), None),
         taints=tuple(map(str, metadata.repelling(node))),
         kernel=str(info.get("kernelVersion", "")),

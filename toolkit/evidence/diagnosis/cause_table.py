@@ -112,6 +112,8 @@ _LOOPBACK = "Using the loopback address as fallback"
 _MESH = "connectFullMesh failed"
 """What Gloo prints where a host's name does not resolve, and where processes do not reach each other."""
 _REFUSED = "Connection refused"
+_ENDED = "failed (exitcode"
+"""What torchrun prints of a process before it starts all again, or gives up."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,8 @@ def _started_once(job: Job) -> bool:
     """Return whether no connection was refused after torchrun had started all processes again."""
     restarts: dict[str, int] = {}
     for reading in readings_of(job, TorchDistributed):
-        restarts.setdefault(reading.file, min((line.line for line in reading.failures), default=reading.last_line))
+        ends = [line.line for line in reading.failures if _ENDED in line.text]
+        restarts.setdefault(reading.file, min(ends, default=reading.last_line))
     return not any(
         _REFUSED in warning.text and warning.line > restarts.get(file, warning.line)
         for file, log in nccl_logs(job)

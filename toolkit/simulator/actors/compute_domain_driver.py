@@ -8,12 +8,12 @@ import threading
 from collections.abc import Iterable
 
 from core.apis import kinds
+from core.apis.devices import COMPUTE_DOMAIN_DRIVER
 from core.apis.names import COMPUTE_DOMAIN
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Api, Object
 from toolkit.simulator.actors.pod_devices import PodDevice
 from toolkit.simulator.actors.resource_drivers import allocated, refused
-from toolkit.simulator.actors.resource_slices import DOMAINS
 
 CHANNEL, DAEMON = "ComputeDomainChannelConfig", "ComputeDomainDaemonConfig"
 READY = "Ready"
@@ -36,7 +36,7 @@ class ComputeDomainDriver:
     def prepare(self, claim: Object) -> list[PodDevice]:
         """Return the device of a claim; raise PrepareError until its domain's daemon is ready on this node."""
         kind, uid = configuration(claim)
-        devices = allocated(claim, DOMAINS, uid)
+        devices = allocated(claim, COMPUTE_DOMAIN_DRIVER, uid)
         if kind not in (CHANNEL, DAEMON):
             raise refused(claim, "runtime object is not a recognized configuration")
         domain = self._domain(uid)
@@ -116,7 +116,7 @@ def configuration(claim: Object) -> tuple[str, str]:
     allocation = (claim.get("status") or {}).get("allocation") or {}
     for entry in (allocation.get("devices") or {}).get("config") or []:
         opaque = entry.get("opaque") or {}
-        if opaque.get("driver") == DOMAINS:
+        if opaque.get("driver") == COMPUTE_DOMAIN_DRIVER:
             parameters = opaque.get("parameters") or {}
             return str(parameters.get("kind", "")), str(parameters.get("domainID", ""))
     return "", ""

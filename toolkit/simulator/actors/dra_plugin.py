@@ -7,6 +7,7 @@ change the pod has to be started again. The kubelet deletes what it published wh
 from collections.abc import Iterator
 
 from core.apis import kinds
+from core.apis.devices import COMPUTE_DOMAIN_DRIVER, GPU_DRIVER
 from core.apis.names import GPU_CLIQUE
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import job_inputs, mig, pod_devices
@@ -16,10 +17,10 @@ from toolkit.simulator.actors.informer import Key
 from toolkit.simulator.actors.podactor import EVERY, PodActor
 from toolkit.simulator.actors.podlogs import PodLogs
 from toolkit.simulator.actors.resource_drivers import GpuDriver, ResourceDriver
-from toolkit.simulator.actors.resource_slices import DOMAINS, GPUS, GpuNode, domain_devices, gpu_devices, resource_slice
+from toolkit.simulator.actors.resource_slices import GpuNode, domain_devices, gpu_devices, resource_slice
 from toolkit.simulator.actors.runtime import Runtime
 
-PROGRAMS = {GPUS: "gpu-kubelet-plugin", DOMAINS: "compute-domain-kubelet-plugin"}
+PROGRAMS = {GPU_DRIVER: "gpu-kubelet-plugin", COMPUTE_DOMAIN_DRIVER: "compute-domain-kubelet-plugin"}
 """Driver -> the program of the image that is its plugin."""
 LABELS_CLIQUE = "GPU_CLIQUE_LABEL_ENABLED"
 """Variable by which the plugin for ComputeDomains labels its node with the clique; off where it is not set."""
@@ -57,18 +58,20 @@ class KubeletPlugin(PodActor):
     def _publish(self, _key: Key) -> None:
         node = self.api.get(kinds.NODE, self.node)
         for driver in containers(self.pod):
-            devices = self._gpus(node) if driver == GPUS else domain_devices()
-            if driver == DOMAINS:
+            devices = self._gpus(node) if driver == GPU_DRIVER else domain_devices()
+            if driver == COMPUTE_DOMAIN_DRIVER:
                 self._label(node)
             self._drivers[driver] = self._driver(driver, devices)
             self.runtime.resource_drivers[self.node, driver] = self._drivers[driver]
             self._write(node, driver, devices)
 
     def _driver(self, driver: str, devices: list[Object]) -> ResourceDriver:
-        if driver == GPUS:
+        if driver == GPU_DRIVER:
             return GpuDriver({device["name"] for device in devices})
         here = self.runtime.present_on(self.node)
-        prepared = (device for pod in here for device in pod_devices.devices(pod) if device.driver == DOMAINS)
+        prepared = (
+            device for pod in here for device in pod_devices.devices(pod) if device.driver == COMPUTE_DOMAIN_DRIVER
+        )
         domains = ComputeDomainDriver(self.api, self.node, self.namespace, prepared)
         domains.forget()
         return domains
@@ -115,7 +118,7 @@ def _containers(pod: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _labels_clique(pod: Object) -> bool:
-    container = containers(pod).get(DOMAINS, {})
+    container = containers(pod).get(COMPUTE_DOMAIN_DRIVER, {})
     return variables(container).get(LABELS_CLIQUE) == "true"
 
 

@@ -8,6 +8,15 @@ volumes.
 from collections.abc import Iterator, Mapping
 
 from core.apis import kinds
+from core.apis.devices import (
+    CHANNEL_CLASS,
+    COMPUTE_DOMAIN_DRIVER,
+    DAEMON_CLASS,
+    GPU_CLASS,
+    GPU_DRIVER,
+    MIG_CLASS,
+    VFIO_CLASS,
+)
 from core.apis.names import GPU_DEPLOY
 from toolkit.simulator.access.rbac import READ, Rule
 from toolkit.simulator.actors import grants, resource_slice_policy
@@ -22,7 +31,6 @@ from toolkit.simulator.actors.gpu_operands import (
     scraped,
 )
 from toolkit.simulator.actors.grants import Grant
-from toolkit.simulator.actors.resource_slices import DOMAINS, GPUS
 from toolkit.simulator.manifests import daemon_set, deployment, manifest
 from toolkit.simulator.metrics.dcgm_exporter import COLLECTORS
 
@@ -127,12 +135,11 @@ def _rights(spec: Object, namespace: str) -> Iterator[tuple[kinds.Kind, Object]]
 
 
 def _classes(spec: Object) -> Iterator[tuple[kinds.Kind, Object]]:
-    for name, kind in ((GPUS, "gpu"), (f"mig.{GPUS.removeprefix('gpu.')}", "mig"), (f"vfio.{GPUS}", "vfio")):
-        yield _class(name, GPUS, f".type == '{kind}'")
+    for name, kind in ((GPU_CLASS, "gpu"), (MIG_CLASS, "mig"), (VFIO_CLASS, "vfio")):
+        yield _class(name, GPU_DRIVER, f".type == '{kind}'")
     if has_domains(spec):
-        owner = DOMAINS.removeprefix("compute-domain.")
-        yield _class(f"compute-domain-daemon.{owner}", DOMAINS, ".type == 'daemon'")
-        yield _class(f"compute-domain-default-channel.{owner}", DOMAINS, ".type == 'channel'", ".id == 0")
+        yield _class(DAEMON_CLASS, COMPUTE_DOMAIN_DRIVER, ".type == 'daemon'")
+        yield _class(CHANNEL_CLASS, COMPUTE_DOMAIN_DRIVER, ".type == 'channel'", ".id == 0")
 
 
 def _class(name: str, driver: str, *tests: str) -> tuple[kinds.Kind, Object]:
@@ -150,10 +157,10 @@ def _gates(spec: Object) -> list[Object]:
 
 def _plugin(spec: Object, namespace: str) -> tuple[kinds.Kind, Object]:
     """Return the DaemonSet of the plugin: a container for GPUs, and one for ComputeDomains."""
-    names = {GPUS: "gpus", **({DOMAINS: "compute-domains"} if has_domains(spec) else {})}
+    names = {GPU_DRIVER: "gpus", **({COMPUTE_DOMAIN_DRIVER: "compute-domains"} if has_domains(spec) else {})}
     containers = []
     for driver, name in names.items():
-        env = [{"name": LABELS_CLIQUE, "value": "true"}] if driver == DOMAINS else []
+        env = [{"name": LABELS_CLIQUE, "value": "true"}] if driver == COMPUTE_DOMAIN_DRIVER else []
         script = f'exec {PROGRAMS[driver]} -v "${{LOG_VERBOSITY}}"'
         containers.append(
             {
@@ -240,7 +247,7 @@ def _exporter(spec: Object, namespace: str) -> Iterator[tuple[kinds.Kind, Object
 
 
 def _template(namespace: str, name: str, request: str, exactly: Object) -> tuple[kinds.Kind, Object]:
-    whole = {"name": request, "exactly": {"deviceClassName": GPUS, "adminAccess": True, **exactly}}
+    whole = {"name": request, "exactly": {"deviceClassName": GPU_CLASS, "adminAccess": True, **exactly}}
     spec = {"spec": {"devices": {"requests": [whole]}}}
     return kinds.RESOURCE_CLAIM_TEMPLATE, manifest(kinds.RESOURCE_CLAIM_TEMPLATE, name, namespace, spec=spec)
 

@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from core.apis import kinds
-from core.apis.names import GPU_DEPLOY, GPU_OPERANDS, MIG_CONFIG
+from core.apis.names import GPU_DEPLOY, GPU_OPERANDS, GPU_PRODUCT, MIG_CONFIG
 from core.data_files import read
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors import gpu_driver_objects, gpu_operands
@@ -22,7 +22,7 @@ ENABLED = GPU_OPERANDS
 """A user's label of a node: false keeps the operands away from it."""
 CLIENT = f"{GPU_DEPLOY}client"
 """Label of nodes with GPUs, since 26.7, which no DaemonSet of a policy selects."""
-MIG_CAPABLE, PRODUCT = "nvidia.com/mig.capable", "nvidia.com/gpu.product"
+MIG_CAPABLE = "nvidia.com/mig.capable"
 DIVISIBLE: tuple[str, ...] = tuple(read(Path(__file__).with_suffix(".yaml"))["divisible"])
 NO_NODES = "No GPU node found, watching for new nodes to join the cluster."
 RECONCILED = "ClusterPolicy is ready as all resources have been successfully reconciled"
@@ -163,7 +163,7 @@ def _divisible(node: Object) -> bool:
     labels = pods.labels(node)
     if MIG_CAPABLE in labels:
         return labels[MIG_CAPABLE] == "true"
-    return any(name in labels.get(PRODUCT, "").lower() for name in DIVISIBLE)
+    return any(name in labels.get(GPU_PRODUCT, "").lower() for name in DIVISIBLE)
 
 
 def _stays_whole(node: Object, spec: Object) -> bool:

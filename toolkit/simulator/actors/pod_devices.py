@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from core.apis.devices import GPU_DRIVER
 from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.resource_slices import GPUS
 
 _GPU = re.compile(r"^gpu-(\d+)$")
 _INSTANCE = re.compile(r"^gpu-\d+-mig-")
@@ -48,9 +48,11 @@ def gpus(pod: Object, *, admin: bool = True) -> tuple[int, ...]:
 
 def has_instance(pod: Object) -> bool:
     """Return whether a pod's claims have an instance of MIG, of which CUDA sees one."""
-    return any(device.driver == GPUS and _INSTANCE.match(device.device) for device in devices(pod))
+    return any(device.driver == GPU_DRIVER and _INSTANCE.match(device.device) for device in devices(pod))
 
 
 def _matches(given: Sequence[PodDevice], *, admin: bool) -> Iterable[re.Match[str]]:
-    found = (_GPU.match(device.device) for device in given if device.driver == GPUS and (admin or not device.admin))
+    found = (
+        _GPU.match(device.device) for device in given if device.driver == GPU_DRIVER and (admin or not device.admin)
+    )
     return (match for match in found if match)

@@ -6,9 +6,9 @@ Source of the messages: dra-driver-nvidia-gpu v0.5.0, driver.go and device_state
 from collections.abc import Collection
 from typing import Protocol
 
+from core.apis.devices import GPU_DRIVER
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.pod_devices import PodDevice
-from toolkit.simulator.actors.resource_slices import GPUS
 
 
 class PrepareError(Exception):
@@ -36,7 +36,7 @@ class GpuDriver:
 
     def prepare(self, claim: Object) -> list[PodDevice]:
         """Return the devices of a claim; raise PrepareError for one that this start of the plugin did not find."""
-        devices = allocated(claim, GPUS)
+        devices = allocated(claim, GPU_DRIVER)
         for device in devices:
             if device.device not in self._published:
                 raise refused(claim, f'allocatable not found for device "{device.device}"')

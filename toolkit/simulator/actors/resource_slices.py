@@ -17,10 +17,6 @@ from toolkit.simulator.manifests import manifest, owner_reference
 from toolkit.simulator.performance.nvidia_smi import NOT_KNOWN, cuda, memory_mib
 from toolkit.simulator.performance.smi_reports import uuid
 
-GPUS = "gpu.nvidia.com"
-"""Name of the driver of GPUs, and the domain of their attributes."""
-DOMAINS = "compute-domain.nvidia.com"
-"""Name of the driver of IMEX channels and daemons."""
 _STANDARD = "resource.kubernetes.io/"
 _MIB = 1 << 20
 _BRANDS = {"NVIDIA": "Nvidia"}
